@@ -23,7 +23,8 @@ from flitlab.vocabulary import about_key, check_names
 _PROGRAM = "traffic.program_file"
 # Parameters that are valid for one graph only.
 _OF_ONE_GRAPH = ("routing.algorithm", TABLE, "routing.tables", "routing.file", "topology.terminal_routers",
-                 "topology.places", "topology.failed_links", "topology.random_failures", "topology.failure_seed")
+                 "topology.places", "topology.failed_links", "topology.failed_routers", "topology.random_failures",
+                 "topology.failure_seed")
 
 
 @cache
@@ -167,14 +168,14 @@ class Experiment:
         a list or set of next routers, routing is adaptive (``minimal_adaptive`` with these ports): packets choose by
         free virtual channels and credits, and escape by up*/down* routes on the first virtual channel.
 
-        Destinations are routers with terminals. Any other network, and one with failed links, becomes a graph with the
+        Destinations are routers with terminals. Any other network, and one with failures, becomes a graph with the
         same router numbers; coordinate-based patterns then need :meth:`with_pattern`.
 
         Raises ConfigError if a next router is not a neighbour, packets never arrive, or routes can deadlock.
         """
         self._needs(TABLE, "with_routes", "does not accept a routing table")
-        if self["topology.kind"] != "graph" or self.flat().get("topology.failed_links") or self.flat().get(
-                "topology.random_failures"):
+        failures = ("topology.failed_links", "topology.failed_routers", "topology.random_failures")
+        if self["topology.kind"] != "graph" or any(map(self.flat().get, failures)):
             return self._graph_of_channels().with_routes(routes)
         text = self._texts.get(GRAPH)
         if text is None:
@@ -311,7 +312,7 @@ class Experiment:
         shape = "x".join(str(k) for k in flat["topology.shape"]) if "topology.shape" in flat else ""
         mode = flat["traffic.mode"]
         file = {"trace": "traffic.trace_file", "program": _PROGRAM}.get(mode)
-        traffic = flat.get(file or "traffic.pattern", "")
+        traffic = flat.get("traffic.class_pattern") or flat.get(file or "traffic.pattern", "")
         if mode != "open":
             traffic = f"{mode} {traffic}".rstrip()
         load = f" at {flat['traffic.load']}" if "traffic.load" in flat else ""

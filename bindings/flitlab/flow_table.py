@@ -32,13 +32,14 @@ class Flows:
     created, injected, delivered (cycles of these events), latency and network_latency (cycles, as in results; NaN for a
     packet that had not arrived when the run ended). In a closed loop a terminal sends requests and replies; replies
     have ids from 2**31. With several classes of packets there is a column packet_class. cycles: length of the window.
-    terminals: of the network.
+    terminals: of the network. classes: number of classes of packets.
     """
 
-    def __init__(self, packets: pd.DataFrame, terminals: int, cycles: int):
+    def __init__(self, packets: pd.DataFrame, terminals: int, cycles: int, classes: int = 1):
         self.packets = packets
         self.terminals = terminals
         self.cycles = cycles
+        self.classes = classes
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -57,12 +58,13 @@ class Flows:
     def of_class(self, number: int) -> Flows:
         """Returns the flows of one class of packets (``traffic.classes``), with everything that this object has. Raises
         ConfigError."""
-        known = sorted(self.packets["packet_class"].unique()) if "packet_class" in self.packets else []
-        if whole(number) not in known:
-            raise ConfigError(f"flows.of_class({shown(number)}): "
-                              + (f"the packets are of classes {', '.join(map(str, known))}." if known else
-                                 "the packets have no classes. Set traffic.classes."))
-        return Flows(self.packets[self.packets["packet_class"] == whole(number)], self.terminals, self.cycles)
+        known = whole(number)
+        if "packet_class" not in self.packets:
+            raise ConfigError(f"flows.of_class({shown(number)}): the packets have no classes. Set traffic.classes.")
+        if known is None or not 0 <= known < self.classes:
+            raise ConfigError(f"flows.of_class({shown(number)}): it must be a class from 0 to {self.classes - 1}.")
+        one = self.packets[self.packets["packet_class"] == known]
+        return Flows(one, self.terminals, self.cycles, self.classes)
 
     def matrix(self, value: str = "latency_mean") -> np.ndarray:
         """Returns an array [source][destination] of a column of ``frame``; NaN where there were no packets. Raises
@@ -134,7 +136,7 @@ def flows(experiment: Given, cycles: int = 10000, warmup: int | None = None, dra
         raise ConfigError('flows(): packets of traffic.mode = "broadcast" have several destinations, so they are no '
                           "flows. Use Network.events.")
     packets, terminals = _record(experiment, int(cycles), int(warmup), int(drain), progress)
-    return Flows(packets, terminals, int(cycles))
+    return Flows(packets, terminals, int(cycles), experiment.flat().get("traffic.classes", 1))
 
 
 def _record(experiment: Experiment, cycles: int, warmup: int, drain: int, progress: bool) -> tuple[pd.DataFrame, int]:

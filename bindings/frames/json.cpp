@@ -82,6 +82,11 @@ struct PutValue {
     for (const double x : list) json.put(x);
     json.close(']');
   }
+  void operator()(const WordList& list) const {
+    json.open('[');
+    for (const std::string& word : list) json.put(word);
+    json.close(']');
+  }
   void operator()(const Lengths& lengths) const {
     json.open('[');
     for (const auto& [flits, weight] : lengths) json.open('[').put(flits).put(weight).close(']');

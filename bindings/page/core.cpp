@@ -48,10 +48,10 @@ Value value_from(const std::string& path, const val& x) {
   if (!x.isArray()) reject_type(path);
   const std::vector<val> items = emscripten::vecFromJSArray<val>(x);
   if (!items.empty() && items[0].isString()) {
-    std::string words;  // with commas, as parameters of type kChoiceList have them
+    WordList words;
     for (const val& item : items) {
       if (!item.isString()) reject_type(path);
-      words += (words.empty() ? "" : ",") + item.as<std::string>();
+      words.push_back(item.as<std::string>());
     }
     return words;
   }

@@ -30,11 +30,11 @@ Value value_from(const std::string& path, const py::handle& x) {
     IntList ints;
     NumberList numbers;
     Lengths pairs;
-    std::string words;  // with commas, as parameters of type kChoiceList have them
+    WordList words;
     bool all_ints = true, all_numbers = true, all_pairs = true, all_words = true;
     for (const py::handle item : x) {
       all_words &= py::isinstance<py::str>(item);
-      if (all_words) words += (words.empty() ? "" : ",") + item.cast<std::string>();
+      if (all_words) words.push_back(item.cast<std::string>());
       if (py::isinstance<py::int_>(item) && !py::isinstance<py::bool_>(item)) {
         ints.push_back(integer(item));
         numbers.push_back(static_cast<double>(ints.back()));

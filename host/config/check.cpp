@@ -197,10 +197,16 @@ Value check_value(const ParamRecord& r, const Value& v) {
       return v;
     }
     case ParamType::kChoiceList: {
-      if (const auto* list = std::get_if<IntList>(&v); list && list->empty()) return std::string();
-      if (!word) wrong_type(r, v);
+      if (const auto* none = std::get_if<IntList>(&v); none && none->empty()) return std::string();
+      WordList words;
+      if (const auto* list = std::get_if<WordList>(&v))
+        words = *list;
+      else if (word)
+        words = split_words(*word, ',');
+      else
+        wrong_type(r, v);
       std::string list;
-      for (std::string item : split_words(*word, ',')) {
+      for (std::string& item : words) {
         std::erase(item, ' ');
         check_choice(r, v, item);
         list += (list.empty() ? "" : ",") + item;

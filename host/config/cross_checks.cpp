@@ -66,7 +66,7 @@ void check_pattern(const Experiment& e) {
       pattern == "tornado" || pattern == "neighbour" || pattern == "hot_region" || pattern == "all_to_region";
   if (needs_coordinates && (graph || grid_shape(e).empty()))
     throw ConfigError(quoted(e, param::traffic.pattern) + " needs coordinates, which " +
-                      (has_failures(e) ? "a network with failed links" : "this network") +
+                      (has_failures(e) ? "a network with failed links or routers" : "this network") +
                       " does not have; use uniform, "
                       "hot_spot, random_permutation or matrix.");
   if (pattern == "matrix" && e.str(param::traffic.matrix_file).empty())
@@ -119,7 +119,11 @@ template <class Work>
 void for_each_class(const Experiment& e, Work&& work) {
   const u32 classes = traffic_classes(e);
   if (classes == 1) return work(e);
-  for (u32 c = 0; c < classes; ++c) work(class_of(e, c));
+  for (u32 c = 0; c < classes; ++c) try {
+      work(class_of(e, c));
+    } catch (const ConfigError& error) {
+      throw ConfigError("class " + std::to_string(c) + " of traffic.classes: " + error.what());
+    }
 }
 
 /// Calls `f` with possible packet lengths of one class, which include the longest and the shortest.
@@ -199,7 +203,8 @@ std::string size_text(const Experiment& e) {
 
 bool has_failures(const Experiment& e) {
   return e.has(param::networks.random_failures) &&
-         (!e.ints(param::networks.failed_links).empty() || e.u32_of(param::networks.random_failures));
+         (!e.ints(param::networks.failed_links).empty() || !e.ints(param::networks.failed_routers).empty() ||
+          e.u32_of(param::networks.random_failures));
 }
 
 bool is_grid(const Experiment& e) {

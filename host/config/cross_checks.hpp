@@ -33,7 +33,7 @@ std::string size_text(const Experiment& experiment);
 
 /// Returns whether links of the canonical router's network have failed.
 bool has_failures(const Experiment& experiment);
-/// Returns whether topology.kind has a regular grid of routers, which failed links would leave irregular.
+/// Returns whether topology.kind has a regular grid of routers, which failed links and routers would leave irregular.
 bool is_grid(const Experiment& experiment);
 /// Returns whether packets need routes from tables: the network is no grid, or links have failed.
 bool is_graph(const Experiment& experiment);

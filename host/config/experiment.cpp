@@ -66,7 +66,9 @@ std::optional<Condition> failing_condition(const ParamRecord& record, const Expe
 /// Returns why a parameter does not apply: the condition that fails, and the present value of the condition's key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
   const Condition condition = *failing_condition(record, e);
-  std::string text = "belongs to " + condition.keys.front() + (condition.other ? " other than " : " = ");
+  std::string keys;
+  for (const std::string& key : condition.keys) keys += (keys.empty() ? "" : " or ") + key;
+  std::string text = "belongs to " + keys + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];
   if (const std::string* key = condition.present_key(e)) return text + ", and " + *key + " is " + to_text(e.at(*key));

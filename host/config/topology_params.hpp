@@ -249,6 +249,16 @@ inline constexpr struct NetworkParams {
                            .help =
                                "Links that have failed, in both directions: pairs of router numbers, such as [0, 1, 5, "
                                "6]. Routes avoid them, by a routing algorithm for graphs; by default \"table\"."};
+  ParamRecord failed_routers{
+      .path = "topology.failed_routers",
+      .type = ParamType::kIntList,
+      .default_value = "[]",
+      .min = 0,
+      .max = 16777215,
+      .help =
+          "Routers that have failed, with their links and terminals. The routers behind a failed "
+          "one, and their terminals, get lower numbers, without a gap. topology.failed_links "
+          "has the numbers of the whole network."};
   ParamRecord random_failures{.path = "topology.random_failures",
                               .type = ParamType::kInt,
                               .default_value = "0",

@@ -46,6 +46,11 @@ struct Writer {
     for (std::size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + number(list[i]);
     return s + "]";
   }
+  std::string operator()(const WordList& list) const {
+    std::string s = "[";
+    for (const std::string& word : list) s += (s.size() > 1 ? ", " : "") + quoted(word);
+    return s + "]";
+  }
   std::string operator()(const Lengths& list) const {
     std::string s = "[";
     for (std::size_t i = 0; i < list.size(); ++i)

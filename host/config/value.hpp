@@ -14,8 +14,10 @@ using IntList = std::vector<std::int64_t>;
 using Lengths = std::vector<std::pair<std::int64_t, double>>;
 
 using NumberList = std::vector<double>;
+/// Words as the user gives them; a checked value has them in one text (ParamType::kChoiceList).
+using WordList = std::vector<std::string>;
 
-using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Lengths, NumberList>;
+using Value = std::variant<bool, std::int64_t, double, std::string, IntList, Lengths, NumberList, WordList>;
 
 /// The user's configuration: values by dotted path.
 using RawConfig = std::map<std::string, Value>;

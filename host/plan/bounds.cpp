@@ -124,6 +124,11 @@ bool classes_fit(const Item<1>& terminal, const TerminalFields& fields, u32 clas
     created += source.created;
     sent += source.sent;
     left += source.lane.left;
+    if (source.sent > source.created) return false;
+    for (u32 other = 0; source.lane.left && other < c; ++other) {
+      const PacketInInjection& lane = terminal.at(fields.source, other).lane;
+      if (lane.left && lane.vc == source.lane.vc) return false;
+    }
     next = std::min(next, source.next.at);
   }
   return created == control.created && sent == control.sent && left == control.lane.left && next == control.next.at;

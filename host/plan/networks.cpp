@@ -192,11 +192,15 @@ Topology make_topology(const Experiment& e) {
   Topology topology = whole_topology(e);
   if (!has_failures(e)) return topology;
   const Failures failures{e.ints(networks.failed_links), e.u32_of(networks.random_failures),
-                          e.has(networks.failure_seed) ? static_cast<u64>(e.i64(networks.failure_seed)) : 0};
+                          e.has(networks.failure_seed) ? static_cast<u64>(e.i64(networks.failure_seed)) : 0,
+                          e.ints(networks.failed_routers)};
   if (topology.routers > kMostRouters)
     throw ConfigError(size_text(e) + " makes a network of " + std::to_string(topology.routers) +
-                      " routers; networks with failed links have at most " + std::to_string(kMostRouters) + ".");
-  return without_failed(topology, failures, given(e, networks.failed_links));
+                      " routers; networks with failed links or routers have at most " + std::to_string(kMostRouters) +
+                      ".");
+  return without_failed(
+      topology, failures,
+      given(e, failures.pairs.empty() && !failures.routers.empty() ? networks.failed_routers : networks.failed_links));
 }
 
 }  // namespace flitlab

@@ -128,7 +128,8 @@ double inverse_log_continue(const Experiment& e) {
 }  // namespace
 
 TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const Groups& groups,
-                           const std::vector<u32>& devices) {
+                           const std::vector<u32>& devices, u32 class_number) {
+  table.class_number = class_number;
   table.terminals = topology.terminals;
   table.others_only = !e.flag(param::traffic.self);
   active = table.terminals;
@@ -162,9 +163,8 @@ void TerminalPlan::set_classes(const Experiment& e, const Topology& topology, co
   share = class_share(e, 0);
   for (u32 c = 1; c < table.classes; ++c) {
     TerminalPlan& plan = *more_.emplace_back(std::make_unique<TerminalPlan>(
-        class_of(e, c).with(param::traffic.class_priority, IntList{}), topology, groups, devices));
+        class_of(e, c).with(param::traffic.class_priority, IntList{}), topology, groups, devices, c));
     plan.share = class_share(e, c);
-    plan.table.class_number = c;
     more_tables_.push_back(plan.table);
     shortest = std::min(shortest, plan.shortest);
     longest = std::max(longest, plan.longest);
@@ -183,11 +183,14 @@ double TerminalPlan::mean_over_classes(const std::function<double(const Terminal
   if (more_.empty()) return mean_of(*this);
   double sum = 0, packets = 0;
   for (const TerminalPlan* plan : classes()) {
-    const double rate = plan->share / plan->mean_flits;
+    u32 senders = 0;
+    for (u32 i = 0; i < table.terminals; ++i) senders += !never_sends(plan->table, i);
+    if (!senders) continue;
+    const double rate = senders * plan->share / plan->mean_flits;
     sum += rate * mean_of(*plan);
     packets += rate;
   }
-  return sum / packets;
+  return packets > 0 ? sum / packets : kNotMeasured;
 }
 
 double TerminalPlan::mean_over(const PairValue& value) const {
@@ -249,10 +252,12 @@ void TerminalPlan::set_hot(const Experiment& e, const Topology& topology) {
 
 void TerminalPlan::set_permutation(const std::string& pattern, const Topology& topology, const Groups& groups) {
   table.pattern = Pattern::kPermutation;
-  // The permutation is part of the plan, so all replicas use the same one: the seeds of a sweep do not change it.
-  destinations_ = table.group ? std::vector<u32>(table.terminals, kNone) : make_permutation(pattern, topology, 1);
+  // The permutation is part of the plan, so all replicas use the same one: the seeds of a sweep do not change it. Each
+  // class of packets has another random permutation.
+  const u64 seed = 1 + u64{table.class_number};
+  destinations_ = table.group ? std::vector<u32>(table.terminals, kNone) : make_permutation(pattern, topology, seed);
   for (const std::vector<u32>& group : groups) {
-    const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), 1);
+    const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), seed);
     for (u32 rank = 0; rank < group.size(); ++rank) destinations_[group[rank]] = group[to[rank]];
   }
   if (table.others_only)

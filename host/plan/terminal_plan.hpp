@@ -30,7 +30,7 @@ struct PacketLengths {
 struct TerminalPlan {
   using Groups = std::vector<std::vector<u32>>;
   TerminalPlan(const Experiment& experiment, const Topology& topology, const Groups& groups = {},
-               const std::vector<u32>& devices = {});
+               const std::vector<u32>& devices = {}, u32 class_number = 0);
   TerminalPlan(const TerminalPlan&) = delete;
   TerminalPlan& operator=(const TerminalPlan&) = delete;
 

@@ -26,6 +26,38 @@ void remove(std::vector<Link>& links, u32 a, u32 b, const std::string& where) {
                     (others.empty() ? " has no other links." : " has links to " + others + "."));
 }
 
+/// Removes routers with their links and terminals. The other routers keep their order.
+void remove_routers(Links& list, std::vector<u32> failed, const std::string& where) {
+  std::sort(failed.begin(), failed.end());
+  for (std::size_t i = 0; i < failed.size(); ++i) {
+    if (failed[i] >= list.routers)
+      throw ConfigError(where + ": router " + std::to_string(failed[i]) +
+                        " does not exist; routers are numbered 0 to " + std::to_string(list.routers - 1) + ".");
+    if (i && failed[i] == failed[i - 1])
+      throw ConfigError(where + " lists router " + std::to_string(failed[i]) + " twice. Remove one of them.");
+  }
+  const auto has_failed = [&](u32 router) { return std::binary_search(failed.begin(), failed.end(), router); };
+  const auto new_number = [&](u32 router) {
+    return router - static_cast<u32>(std::lower_bound(failed.begin(), failed.end(), router) - failed.begin());
+  };
+  std::vector<Link> rest;
+  for (Link link : list.links) {
+    if (has_failed(link.a) || has_failed(link.b)) continue;
+    link.a = new_number(link.a);
+    link.b = new_number(link.b);
+    rest.push_back(link);
+  }
+  list.links = std::move(rest);
+  for (std::size_t i = failed.size(); i-- > 0;) {
+    if (!list.group.empty()) list.group.erase(list.group.begin() + failed[i]);
+    if (!list.place.empty()) list.place.erase(list.place.begin() + failed[i]);
+  }
+  list.with_terminals = new_number(list.with_terminals);
+  list.routers -= static_cast<u32>(failed.size());
+  if (!list.with_terminals)
+    throw ConfigError(where + ": no router with terminals is left. Remove some numbers from the list.");
+}
+
 }  // namespace
 
 Links links_of(const Topology& t) {
@@ -77,6 +109,7 @@ Topology without_failed(const Topology& topology, const Failures& failures, cons
                           std::to_string(list.routers - 1) + ".");
     remove(list.links, a, b, where);
   }
+  remove_routers(list, failures.routers, "topology.failed_routers");
   if (!failures.at_random) return make_network(list, where);
   // Links fail in a random order, except links without which a router could not be reached: the links that a spanning
   // tree takes if it goes through them in the opposite order (Kruskal).

@@ -55,15 +55,17 @@ Topology make_network(const Links& links, const std::string& where);
 /// Returns the links of a network, each once. In a grid, places are coordinates, and ranks rise along dimensions.
 Links links_of(const Topology& topology);
 
-/// Links that have failed, in both directions.
+/// Links that have failed, in both directions, and routers.
 struct Failures {
   std::vector<u32> pairs;  ///< router numbers of the ends: a, b, a, b ...; a pair fails one of its parallel links
   u32 at_random = 0;       ///< number of other links
   u64 seed = 0;
+  std::vector<u32> routers = {};  ///< numbers of failed routers, whose links and terminals are lost
 };
 
-/// Returns a network without its failed links. It is no grid, and its ports are numbered anew. Throws ConfigError,
-/// beginning with `where`, if there is no such link, or if the others do not connect all routers.
+/// Returns a network without its failed links and routers. It is no grid; its ports are numbered anew, and so are the
+/// routers behind failed ones. Throws ConfigError, beginning with `where`, if there is no such link or router, or if
+/// the others do not connect all routers.
 Topology without_failed(const Topology& topology, const Failures& failures, const std::string& where);
 
 }  // namespace flitlab

@@ -112,13 +112,21 @@ FLITLAB_INLINE void send_classes(const V& v, const Item<W>& terminal, u32 index,
   }
 }
 
+/// Counts an arriving flit, of the packet at the front of ejection VC `vc`.
+template <class V, int W>
+FLITLAB_INLINE void count_flit_of_class(const V& v, const Item<W>& terminal, u32 vc, Cycle now) {
+  if (!measured(v, now)) return;
+  const TerminalFields& f = v.t.terminal_fields;
+  const Packet& packet = terminal.at(f.ring, vc * v.t.ring + terminal.at(f.first, vc));
+  count(*v.shard, ClassTotal::kAcceptedFlits, 1, packet.message_class);
+}
+
 /// Counts a packet of a class whose tail has arrived.
 template <class V>
 FLITLAB_INLINE void count_of_class(const V& v, const Packet& packet, Cycle now) {
   CounterShard& shard = *v.shard;
   const u32 c = packet.message_class;
   count(shard, ClassTotal::kDelivered, 1, c);
-  if (measured(v, now)) count(shard, ClassTotal::kAcceptedFlits, packet.flits, c);
   if (!measured(v, packet.created)) return;
   count(shard, ClassTotal::kMeasured, 1, c);
   count(shard, ClassTotal::kMeasuredLatency, now - packet.created, c);

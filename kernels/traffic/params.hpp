@@ -44,12 +44,13 @@ inline constexpr struct TrafficParams {
                           "one class between flits of another.",
                       .cite = "BookSim 2: classes",
                       .only_if = "router.kind=vc&traffic.mode=open"};
-  ParamRecord class_pattern{.path = "traffic.class_pattern",
-                            .type = ParamType::kChoiceList,
-                            .default_value = "",
-                            .choices = kPatterns,
-                            .help = "Pattern of each class: a list of words. Empty: traffic.pattern for all.",
-                            .only_if = "traffic.classes!=1"};
+  ParamRecord class_pattern{
+      .path = "traffic.class_pattern",
+      .type = ParamType::kChoiceList,
+      .default_value = "",
+      .choices = kPatterns,
+      .help = "Pattern of each class, instead of traffic.pattern: a list of words. Empty: traffic.pattern for all.",
+      .only_if = "traffic.classes!=1"};
   ParamRecord class_share{.path = "traffic.class_share",
                           .type = ParamType::kNumberOrList,
                           .default_value = "1",
@@ -59,14 +60,15 @@ inline constexpr struct TrafficParams {
                               "Parts of traffic.load that the classes offer: a number for each class; only their "
                               "ratios matter. One number: equal parts.",
                           .only_if = "traffic.classes!=1"};
-  ParamRecord class_flits{.path = "traffic.class_flits",
-                          .type = ParamType::kIntList,
-                          .default_value = "[]",
-                          .min = 1,
-                          .max = 4095,
-                          .unit = "flits",
-                          .help = "Packet length of each class. Empty: traffic.packet_flits for all.",
-                          .only_if = "traffic.classes!=1"};
+  ParamRecord class_flits{
+      .path = "traffic.class_flits",
+      .type = ParamType::kIntList,
+      .default_value = "[]",
+      .min = 1,
+      .max = 4095,
+      .unit = "flits",
+      .help = "Packet length of each class, instead of traffic.packet_flits. Empty: traffic.packet_flits for all.",
+      .only_if = "traffic.classes!=1"};
   ParamRecord class_vcs{.path = "traffic.class_vcs",
                         .type = ParamType::kChoice,
                         .default_value = "separate",
@@ -83,9 +85,12 @@ inline constexpr struct TrafficParams {
       .min = 0,
       .max = 15,
       .help =
-          "Priority of each class, the highest first, or, in a closed loop, of requests and of replies. A terminal "
-          "sends flits of the class with the highest priority that can leave; routers compare priorities if "
-          "router.arbiter = \"highest_priority_first\". Empty: all are equal.",
+          "Priority of each class of packets: a high number is a high priority. A terminal sends flits of the class "
+          "with "
+          "the highest priority that can leave. Routers compare priorities if router.arbiter = "
+          "\"highest_priority_first\", which can starve the other classes; then the list may also give the priorities "
+          "of "
+          "requests and replies of a closed loop, where terminals do not compare them. Empty: all are equal.",
       .cite = "BookSim 2: class_priority",
       .only_if = "router.kind=vc&traffic.mode=open|request_reply"};
   ParamRecord self{

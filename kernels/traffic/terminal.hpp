@@ -140,6 +140,8 @@ struct TerminalPhase {
     if (flit) {
       count(*v.shard, Total::kFlitsDelivered);
       credit_to_router(v, index, (flit & kVcBits) - 1u, now);  // the flit is consumed at once, so its slot is free
+      if constexpr (kMayHaveClasses<V>)
+        if (t.mode == TrafficMode::kClasses) count_flit_of_class(v, terminal, (flit & kVcBits) - 1u, now);
       if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }

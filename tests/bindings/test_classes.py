@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 import flitlab as fl
+from flitlab.scope.recorder import settings_of
 
 MESH = {"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.classes": 2, "traffic.load": 0.2}
 
@@ -35,13 +36,20 @@ def test_lists_of_words_in_all_forms(tmp_path):
     ({"traffic.classes": 8}, "router.vcs = 4 is too few.* with virtual channels for each of traffic.classes = 8"),
     ({"traffic.mode": "batch"}, "traffic.classes = 2 has no effect here: it belongs to traffic.mode = \"open\""),
     ({"router.kind": "bless", "topology.kind": None}, "it belongs to router.kind = \"vc\", and router.kind is"),
-    ({"traffic.hot_terminals": [3]}, "belongs to traffic.pattern = \"hot_spot\""),
+    ({"traffic.hot_terminals": [3]}, "belongs to traffic.pattern or traffic.class_pattern = \"hot_spot\""),
+    ({"topology.shape": [3, 3], "traffic.class_pattern": ["bit_reverse", "uniform"]},
+     "class 0 of traffic.classes: .*bit_reverse.* does not fit 9 terminals"),
+    ({"traffic.class_pattern": ["uniform,transpose"]}, "\"uniform,transpose\" is not known"),
+    ({"traffic.class_pattern": ["uniform", ""]}, "\"\" is not known"),
+    ({"topology.kind": ["mesh"]}, r"topology.kind = \[\"mesh\"\] has the wrong type"),
+    ({"traffic.classes": None, "traffic.mode": "request_reply", "traffic.class_priority": [0, 1]},
+     "no effect in a closed loop with router.arbiter = \"round_robin\""),
     ({"traffic.class_pattern": ["tornado", "uniform"], "topology.kind": "dragonfly", "topology.shape": None},
      "\"tornado\" needs coordinates"),
     ({"traffic.pattern": "matrix", "traffic.matrix_values": "rates", "traffic.load": None},
      "\"rates\" does not fit traffic.classes = 2"),
     ({"traffic.injection": "on_off", "traffic.burst_load": 0.1, "traffic.class_share": [3, 1]},
-     "traffic.load = 0.15.* must be below traffic.burst_load"),
+     "class 0 of traffic.classes: traffic.load = 0.15.* must be below traffic.burst_load"),
     ({"traffic.classes": None, "traffic.mode": "request_reply", "traffic.message_classes": 1,
       "traffic.class_priority": [0, 1]}, "does not fit traffic.message_classes = 1"),
     ({"traffic.classes": None, "traffic.mode": "request_reply", "traffic.class_priority": [0]},
@@ -77,6 +85,45 @@ def test_bounds_and_means_are_over_all_classes():
     assert derived["saturation_load_bound"] == pytest.approx(1 / (0.5 / bounds[0] + 0.5 / bounds[1]))
     quiet = fl.run(both.set("traffic.load", 0.01))
     assert quiet.latency_cycles.mean == pytest.approx(derived["zero_load_latency_cycles"], rel=0.03)
+
+
+def test_means_weight_classes_by_their_senders(tmp_path):
+    """Only terminal 0 sends packets of class 0, over 6 hops, and all terminals send those of class 1."""
+    file = tmp_path / "one.csv"
+    file.write_text("0,15,1\n" + "".join(f"{i},0,0\n" for i in range(1, 16)))
+    one = fl.Experiment(MESH | {"traffic.class_pattern": ["matrix", "neighbour"], "traffic.matrix_file": str(file),
+                                "traffic.class_flits": [1, 1], "traffic.load": 0.04})
+    alone = fl.Experiment(MESH | {"traffic.classes": 1, "traffic.pattern": "neighbour"}).derived()["hops_mean"]
+    derived, measured = one.derived(), fl.run(one.set("run.measure_cycles", 50000))
+    assert derived["hops_mean"] == pytest.approx((6 + 16 * alone) / 17)
+    assert derived["hops_mean"] == pytest.approx(measured.hops_mean, rel=0.02)
+    assert derived["zero_load_latency_cycles"] == pytest.approx(measured.latency_cycles.mean, rel=0.02)
+    # At a load of 1 the channel from terminal 0 to its router is full: it has half of the load from each class.
+    assert derived["saturation_load_bound"] == 1
+    file.write_text("".join(f"{i},0,0\n" for i in range(16)))  # no packets of class 0 at all
+    empty = one.set("traffic.class_pattern", ["matrix", "uniform"]).derived()
+    assert empty["hops_mean"] == pytest.approx(fl.Experiment(MESH | {"traffic.classes": 1}).derived()["hops_mean"])
+
+
+def test_accepted_loads_add_up():
+    result = fl.run(MESH | {"traffic.class_flits": [40, 1], "traffic.load": 0.9, "traffic.class_vcs": "shared",
+                            "run.warmup_cycles": 1000, "run.measure_cycles": 2000})
+    for name in ("accepted", "offered"):
+        parts = [getattr(result.model, f"{name}_class_{c}") for c in (0, 1)]
+        assert sum(parts) == pytest.approx(getattr(result, name), rel=1e-12 if name == "accepted" else 0.01)
+
+
+def test_classes_have_different_random_permutations():
+    seen = fl.flows(MESH | {"traffic.pattern": "random_permutation"}, 1000, 0)
+    frames = [seen.of_class(c).frame for c in (0, 1)]
+    to = [dict(zip(f["source"], f["destination"], strict=True)) for f in frames]
+    assert to[0] != to[1] and all(sorted(t.values()) == sorted(t) for t in to)
+
+
+def test_what_a_description_shows():
+    e = fl.Experiment(MESH | {"traffic.class_pattern": ["transpose", "uniform"]})
+    assert "transpose,uniform at 0.2" in repr(e)
+    assert "traffic.pattern" not in settings_of(fl.Network(e)) and "traffic.load" in settings_of(fl.Network(e))
 
 
 @settings(max_examples=25, deadline=None)

@@ -115,7 +115,7 @@ def test_classes_of_packets():
     transposed, opposite = seen.of_class(1).frame, seen.of_class(2).frame
     assert all(transposed["destination"] == transposed["source"] % 4 * 4 + transposed["source"] // 4)
     assert all(opposite["destination"] == 15 - opposite["source"])
-    with pytest.raises(fl.ConfigError, match=r"of_class\(3\): the packets are of classes 0, 1, 2"):
+    with pytest.raises(fl.ConfigError, match=r"of_class\(3\): it must be a class from 0 to 2"):
         seen.of_class(3)
     with pytest.raises(fl.ConfigError, match="have no classes"):
         fl.flows(MESH, 100, 0).of_class(0)

@@ -106,8 +106,55 @@ def test_routes_of_a_user_know_the_failed_links():
         channels = fl.run(graph.with_routes(over_2)).channels
         used = {(a, b) for (a, _, b, _), use in zip(channels.links.tolist(), channels.use, strict=True) if use}
         assert used == {(2, r) for r in (0, 1, 3)} | {(r, 2) for r in (0, 1, 3)}
-    with pytest.raises(fl.ConfigError, match=r"table_file.* does not fit failed links"):
+    with pytest.raises(fl.ConfigError, match=r"table_file.* does not fit failed links or routers"):
         on(nx.complete_graph(4)).with_routes(lambda r, d: d).set("topology.random_failures", 1)
+
+
+@pytest.mark.parametrize("kind", ["mesh", "torus", "dragonfly", "fat_tree", "jellyfish"])
+@pytest.mark.parametrize("algorithm", ["table", "minimal", "up_down", "minimal_adaptive"])
+def test_failed_routers_and_their_terminals_are_missing(kind, algorithm):
+    whole = fl.Experiment.from_dict({"topology.kind": kind, "router.vcs": 8, "traffic.load": 0.05})
+    lost = [5, 2]
+    broken = whole.set({"topology.failed_routers": lost, "routing.algorithm": algorithm})
+    before, after = fl.run(whole).channels.links.tolist(), fl.run(broken)
+    number = {r: r - sum(f < r for f in lost) for r in range(int(whole.derived()["routers"])) if r not in lost}
+    expected = sorted((number[a], number[b]) for a, _, b, _ in before if a in number and b in number)
+    assert sorted((a, b) for a, _, b, _ in after.channels.links.tolist()) == expected
+    each = int(whole["topology.concentration"])
+    assert broken.derived()["terminals"] == whole.derived()["terminals"] - 2 * each
+    assert after.hops_mean == pytest.approx(broken.derived()["hops_mean"], rel=0.04)
+    assert after.verdict == "steady" and after.packets.dropped == 0
+
+
+def test_failed_routers_keep_the_places_of_the_others():
+    e = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [3, 3], "topology.failed_routers": [4]})
+    assert [fl.Network(e).router(r).name for r in (3, 4)] == ["3 (0,1)", "4 (2,1)"]
+    assert len(fl.run(e).channels.links) == 24 - 8
+    both = e.set("topology.failed_links", [7, 8])
+    assert len(fl.run(both).channels.links) == 24 - 8 - 2
+    routed = e.with_routes(lambda router, to: router + (1 if to > router else -1) if {router, to} <= {0, 1, 2} else
+                           next(r for r in _round(router, to)))
+    assert fl.run(routed).verdict == "steady"
+
+
+def _round(router: int, to: int):
+    """The next router on the ring of the eight routers at the edge of a 3x3 mesh without the middle, the short way."""
+    ring = [0, 1, 2, 4, 7, 6, 5, 3]
+    at, end = ring.index(router), ring.index(to)
+    yield ring[(at + (1 if (end - at) % 8 <= 4 else -1)) % 8]
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"topology.failed_routers": [64]}, r"failed_routers: router 64 does not exist; routers are numbered 0 to 63"),
+    ({"topology.failed_routers": [3, 3]}, "lists router 3 twice"),
+    ({"topology.failed_routers": [1, 8]}, r"failed_routers = \[1, 8\].* router"),
+    ({"topology.shape": [2], "topology.failed_routers": [0, 1]}, "no router with terminals is left"),
+    ({"topology.failed_routers": [5], "routing.algorithm": "dimension_order"}, "with failed links or routers"),
+    ({"topology.failed_routers": [5], "traffic.pattern": "tornado"}, "a network with failed links or routers"),
+])
+def test_wrong_failed_routers(change, message):
+    with pytest.raises(fl.ConfigError, match=message):
+        fl.Experiment.from_dict({"topology.kind": "mesh"} | change).derived()
 
 
 def test_a_failed_link_costs_little_throughput():

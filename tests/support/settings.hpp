@@ -53,6 +53,10 @@ std::string text_of(const T& value) {
     std::string list;
     for (const std::int64_t n : value) list += (list.empty() ? "[" : ",") + std::to_string(n);
     return list.empty() ? "[]" : list + "]";
+  } else if constexpr (std::is_same_v<T, WordList>) {
+    std::string list;
+    for (const std::string& x : value) list += (list.empty() ? "" : ",") + x;
+    return list;
   } else if constexpr (std::is_same_v<T, NumberList>) {
     std::string list;
     for (const double x : value) list += (list.empty() ? "[" : ",") + text_of(x);

@@ -224,7 +224,7 @@ An up*/down* route takes a way that only goes down the tree wherever there is on
 shorter. In networks with long ways at one level of the tree, such as a wheel, these routes are much longer than
 shortest ones; compare `hops_mean` of both in `flitlab inspect`.
 """)
-    parts.append("""## Failed links
+    parts.append("""## Failed links and routers
 
 Every network can lose links before a run: `topology.failed_links` lists them as pairs of routers, and
 `topology.random_failures` takes a number of links at random (`topology.failure_seed`) that leaves all routers
@@ -239,9 +239,12 @@ for algorithm in ("minimal_adaptive", "up_down"):
 ```
 
 Ports are numbered anew, so a file of routes does not apply; nor do patterns that need coordinates, and lists of channel
-delays or widths. `minimal_adaptive` keeps most of a grid's throughput. One route for each pair of routers (`table`,
-`minimal`) loses more of it, and `up_down` most: compare `saturation_load_bound`. The machines have failures of their
-own, some of them during a run (Cray T3E, Blue Gene/L, METRO).
+delays or widths. `topology.failed_routers` lists routers that are lost with their links and terminals. The routers and
+terminals behind them get lower numbers; the name of a router in a grid keeps its coordinates.
+
+`minimal_adaptive` keeps most of a grid's throughput. One route for each pair of routers (`table`, `minimal`) loses more
+of it, and `up_down` most: compare `saturation_load_bound`. The machines have failures of their own, some of them during
+a run (Cray T3E, Blue Gene/L, METRO).
 
 ## What is missing
 
@@ -249,7 +252,8 @@ own, some of them during a run (Cray T3E, Blue Gene/L, METRO).
   stages.
 - UGAL with global information (UGAL-G), and queues at inputs or of some cycles ago: a router reads only its own
   outputs.
-- Failures during a run, and failed routers, in networks of the `vc` router.
+- Failures during a run in networks of the `vc` router: packets on a failed link would be lost, and the router has no
+  retransmission.
 - Errors and retransmission on channels between chips.
 - Classes of virtual channels in a user's adaptive routes (`with_routes`): packets take any class but the escape
   channel's.

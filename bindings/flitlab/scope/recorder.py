@@ -143,6 +143,8 @@ def settings_of(network: Network) -> dict[str, Any]:
     found = {}
     records = _core.parameters()
     for path in ("traffic.load", "traffic.pattern", "routing.algorithm"):
+        if path == "traffic.pattern" and flat.get("traffic.class_pattern"):
+            continue  # classes of packets have patterns of their own
         record = next((r for r in records if r["path"] == path), None)
         if path in flat and record:
             found[path] = {"value": flat[path], "choices": record["choices"], "help": record["help"]}

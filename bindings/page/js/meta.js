@@ -15,7 +15,8 @@ function meta_of(name, begun) {
   const drawn = network.routers.length;
   const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run but are not shown.`;
   const settings = {};
-  for (const p of parameters) if (SETTINGS.includes(p.path)) settings[p.path] = p;
+  const unused = values["traffic.class_pattern"] ? "traffic.pattern" : "";  // classes of packets have patterns of their own
+  for (const p of parameters) if (SETTINGS.includes(p.path) && p.path !== unused) settings[p.path] = p;
   return { ...network, name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
     note: [note, ...warnings].filter((t) => t).join(" "), layout, stages, deadlock, deadlocked, settings,
     x: places.map((p) => p[0]), y: places.map((p) => p[1]), planes: planes_of(network.names) };
@@ -25,7 +26,7 @@ function meta_of(name, begun) {
 function about(name, values) {
   const shape = values["topology.shape"]?.join("x") ?? "", mode = values["traffic.mode"];
   const file = { trace: "traffic.trace_file", program: "traffic.program_file" }[mode];
-  const pattern = values[file ?? "traffic.pattern"] ?? "", traffic = mode === "open" ? pattern : `${mode} ${pattern}`.trim();
+  const pattern = values["traffic.class_pattern"] || (values[file ?? "traffic.pattern"] ?? ""), traffic = mode === "open" ? pattern : `${mode} ${pattern}`.trim();
   const load = values["traffic.load"] === undefined ? "" : ` at ${values["traffic.load"]}`, routing = values["routing.algorithm"];
   const network = `${`${shape} ${values["topology.kind"] ?? ""}`.trim()}, ${values["router.kind"]} router`;
   return `Experiment ${name}: ${network}, ${routing ? `${routing}, ` : ""}${traffic}${load}`;

@@ -8,6 +8,7 @@
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 namespace {
@@ -53,7 +54,7 @@ std::string words_text(const std::vector<std::string>& words) {
   return text;
 }
 
-/// Returns topology.kind, or "graph" if failed links have made a graph of it.
+/// Returns topology.kind, or "graph" if failed links or routers have made a graph of it.
 std::string kind_for_routing(const Experiment& e) { return has_failures(e) ? "graph" : e.str(param::topology.kind); }
 
 void check_algorithm(const Experiment& e) {
@@ -71,8 +72,8 @@ void check_algorithm(const Experiment& e) {
   }
   throw ConfigError(quoted(e, vc::param::routing.algorithm) + " does not fit " + quoted(e, param::topology.kind) +
                     (in_two_dimensions && has_word("mesh|chiplet_mesh", kind) ? " of other than two dimensions" : "") +
-                    (has_failures(e) ? " with failed links" : "") + ": use " + words_text(here) + ". \"" + algorithm +
-                    "\" is for topology.kind = " + words_text(kinds) +
+                    (has_failures(e) ? " with failed links or routers" : "") + ": use " + words_text(here) + ". \"" +
+                    algorithm + "\" is for topology.kind = " + words_text(kinds) +
                     (in_two_dimensions ? " of two dimensions." : "."));
 }
 
@@ -81,9 +82,10 @@ void check_routing(const Experiment& e) {
   check_algorithm(e);
   const ParamRecord& table = vc::param::routing.table_file;
   if (has_failures(e) && e.has(table) && !e.str(table).empty())
-    throw ConfigError(quoted(e, table) +
-                      " does not fit failed links, because the ports are numbered anew. Leave one of the two out; "
-                      "Experiment.with_routes computes a table for the links that are left.");
+    throw ConfigError(
+        quoted(e, table) +
+        " does not fit failed links or routers, because the ports are numbered anew. Leave one of the two out; "
+        "Experiment.with_routes computes a table for the links that are left.");
   if (is_graph(e)) return;  // the plan finds out how many virtual channels the routes need
   const u32 messages = message_classes(e), needed = routing_classes(e) * messages,
             vcs = e.u32_of(vc::param::router.vcs);
@@ -107,6 +109,16 @@ void check_buffers(const Experiment& e) {
                       std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
 }
 
+/// In a closed loop only routers compare priorities.
+void check_priorities(const Experiment& e) {
+  const ParamRecord& p = param::traffic.class_priority;
+  if (e.is({param::traffic.mode, "request_reply"}) && !e.ints(p).empty() &&
+      !e.is({vc::param::router.arbiter, "highest_priority_first"}))
+    throw ConfigError(std::string(p.path) + " = " + shown(e.at(p)) + " has no effect in a closed loop with " +
+                      quoted(e, vc::param::router.arbiter) +
+                      ". Leave it out, or set router.arbiter = \"highest_priority_first\".");
+}
+
 /// Checks that lists of channel delays and widths have a number for each dimension.
 void check_channels(const Experiment& e) {
   const std::size_t dims = grid_shape(e).size();
@@ -116,8 +128,8 @@ void check_channels(const Experiment& e) {
     const std::string given = std::string(p->path) + " = " + shown(e.at(*p));
     if (is_graph(e))
       throw ConfigError(
-          given + " does not fit a " + e.str(param::topology.kind) + (has_failures(e) ? " with failed links" : "") +
-          ", which has no dimensions: give one number" +
+          given + " does not fit a " + e.str(param::topology.kind) +
+          (has_failures(e) ? " with failed links or routers" : "") + ", which has no dimensions: give one number" +
           (e.has(param::topology.file) ? ", or columns for the delay and width of each edge in topology.file." : "."));
     if (n != dims)
       throw ConfigError(given + " does not fit a network of " + std::to_string(dims) +
@@ -151,6 +163,7 @@ void check_vc(const Experiment& e) {
   check_channels(e);
   check_routing(e);
   check_buffers(e);
+  check_priorities(e);
 }
 
 }  // namespace flitlab

@@ -44,7 +44,7 @@ class Search final : public WaitsFor {
         const u32 adaptive = t_.class_mask[packet.message_class][t_.wraps && !t_.by_tables ? 2 : 1];
         const bool empty_only =
             t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
-        const u32 needed = empty_only ? t_.buffer_flits : credits_to_take(t_, packet);
+        const u32 needed = empty_only ? t_.buffer_flits : credits_to_take(t_, packet.flits);
         if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
         if (in_transit(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
         if (out / t_.vcs >= t_.network_ports && accepts(index, out)) return true;
@@ -196,9 +196,7 @@ class Search final : public WaitsFor {
     const PacketInInjection& requests = terminals_[terminal].at(t_.terminal_fields.control).lane;
     if (loop(terminal).lane.left || (t_.message_classes == 1 && requests.left)) return 1;
     const LengthTable& lengths = t_.traffic.replies;
-    Packet reply;
-    reply.flits = static_cast<u16>(*std::min_element(lengths.flits, lengths.flits + lengths.count));
-    return std::max(1u, credits_to_take(t_, reply));
+    return std::max(1u, credits_to_take(t_, *std::min_element(lengths.flits, lengths.flits + lengths.count)));
   }
 
   bool terminal_can_move(u32 terminal) const {

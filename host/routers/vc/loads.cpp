@@ -199,7 +199,9 @@ double VcPlan::saturation_load_bound() const {
   const bool oblivious = t.by_tables ? add_table_loads(loads, topology_, t, routes_.table, demand, between)
                                      : add_grid_loads(loads, topology_, t, between);
   const double busiest = oblivious ? loads.busiest(width) : least_busiest(topology_, between, width);
-  return demand.mean_load() / std::max(busiest, demand.busiest_terminal());
+  // With classes of packets the parts of a load of 1 add up, whichever terminals send them.
+  const double load = t.mode == TrafficMode::kClasses ? 1 : demand.mean_load();
+  return load / std::max(busiest, demand.busiest_terminal());
 }
 
 }  // namespace flitlab

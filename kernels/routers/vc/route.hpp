@@ -77,7 +77,7 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
                                       u32 in_vc) {
   const u16* masks = t.class_mask[packet.message_class];
   const u32 adaptive = masks[t.wraps ? 2 : 1];
-  const u32 needed = t.atomic_adaptive ? t.buffer_flits : credits_to_take(t, packet);
+  const u32 needed = t.atomic_adaptive ? t.buffer_flits : credits_to_take(t, packet.flits);
   Route best;
   u32 most = 0;
   for (u32 differ = here ^ packet.dst; differ;) {

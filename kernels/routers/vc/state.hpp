@@ -384,11 +384,17 @@ struct FixedVcTable : FixedTerminals<V, Traffic> {
 };
 
 /// Returns the credits that an output VC must have before a packet may take it: none in wormhole flow control,
-/// otherwise the packet's length. A VC whose last tail must have left the buffer at the other end needs all credits.
+/// otherwise the packet's length `flits`. A VC whose last tail must have left the buffer at the other end needs all
+/// credits.
 template <class T>
-FLITLAB_INLINE u32 credits_to_take(const T& t, const Packet& packet) {
+FLITLAB_INLINE u32 credits_to_take(const T& t, u32 flits) {
   if (t.wait_for_tail_credit) return t.buffer_flits;
-  return t.flow_control == FlowControl::kWormhole ? 0u : u32{packet.flits};
+  return t.flow_control == FlowControl::kWormhole ? 0u : flits;
+}
+/// Returns whether that number is 0 for packets of any length.
+template <class T>
+FLITLAB_INLINE bool takes_without_credits(const T& t) {
+  return credits_to_take(t, 1) == 0;
 }
 
 /// Returns the control word with the sets of a port. `control`: the first word.

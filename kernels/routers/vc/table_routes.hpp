@@ -33,7 +33,7 @@ struct TableRoutes {
   FLITLAB_INLINE u64 hash() const { return mix64((u64{packet.src} << 32) | packet.id); }
   /// Another hash at every router: the same one would choose the same port at each level of a fat tree.
   FLITLAB_INLINE u64 hash_here() const { return mix64(hash() + router); }
-  FLITLAB_INLINE u32 credits_needed() const { return credits_to_take(t, packet); }
+  FLITLAB_INLINE u32 credits_needed() const { return credits_to_take(t, packet.flits); }
 
   /// Returns the VCs that the packet may request at a port on its way to `target`.
   FLITLAB_INLINE u16 allowed(u32 port, u32 target) const {

@@ -11,7 +11,7 @@ FLITLAB_INLINE u32 injection_vcs(const V& v, const Packet& packet) {
 
 template <class V>
 FLITLAB_INLINE u32 credits_to_start(const V& v, const Packet& packet) {
-  const u32 needed = credits_to_take(v.t, packet);
+  const u32 needed = credits_to_take(v.t, packet.flits);
   return needed ? needed : 1u;
 }
 

@@ -47,7 +47,7 @@ FLITLAB_INLINE PortSet permitted_ports(const T& t, const Packet& packet, u32 her
 template <class T, class Out>
 FLITLAB_INLINE Route with_permitted_turns(const T& t, const Packet& packet, const Out& outputs, u32 here) {
   const u16 vcs = t.message_mask[packet.message_class];
-  const u32 needed = credits_to_take(t, packet);
+  const u32 needed = credits_to_take(t, packet.flits);
   const PortSet ports = permitted_ports(t, packet, here);
   u32 best = lowest_bit(ports), most = 0;
   for (PortSet set = ports; set; set &= set - 1) {

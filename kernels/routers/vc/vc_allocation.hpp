@@ -81,7 +81,7 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
       return;
     }
     const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-    u32 requested = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_take(t, packet));
+    u32 requested = free_vcs(t, router, control, in.out_port, in.allowed, credits_to_take(t, packet.flits));
     if (!requested) return;
     any = true;
     if (one_choice) requested = 1u << first_at_or_after(requested, in.pick);
@@ -138,7 +138,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
       InputVc& in = router.at(t.router_fields.input, flat);
       if (column / t.vcs != in.out_port || !((in.allowed >> (column % t.vcs)) & 1)) return;
       const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
-      const u32 needed = credits_to_take(t, packet);
+      const u32 needed = credits_to_take(t, packet.flits);
       if (free_vcs(t, router, control, in.out_port, 1u << (column % t.vcs), needed)) {
         grant_vc(v, router, control, index, port, vc, in, column % t.vcs, now);
         --bidders;

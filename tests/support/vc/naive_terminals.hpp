@@ -161,6 +161,7 @@ class Terminal {
     arrived_[vc].pop_front();
     freed = vc;
     ++counts.delivered_flits;
+    ++counts.of_class[p.message_class].delivered_flits;
     if (!flit.is_tail()) return;
     ++received;
     ++counts.delivered;
@@ -172,7 +173,6 @@ class Terminal {
     counts.last_delivery = now;
     Counts::OfClass& of_class = counts.of_class[p.message_class];
     ++of_class.delivered;
-    of_class.delivered_flits += p.flits;
     of_class.latency += now - p.created;
     of_class.network_latency += now - p.injected;
     came_[p.id] = now;

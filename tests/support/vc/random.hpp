@@ -76,6 +76,8 @@ class RandomVc {
     config_["router.allocator_iterations"] = draw(1, 4);
     config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first",
                                              "most_hops_first", "random", "fixed_priority", "highest_priority_first"}));
+    if (closed_ && messages_ == 2 && config_["router.arbiter"] == word("highest_priority_first"))
+      config_["traffic.class_priority"] = IntList{draw(0, 1), draw(0, 2)};
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);
@@ -234,7 +236,7 @@ class RandomVc {
     config_["traffic.reply_delay"] = draw(0, 9);
     messages_ = 1 + below(2);
     config_["traffic.message_classes"] = integer(messages_);
-    if (messages_ == 2 && chance(3)) config_["traffic.class_priority"] = IntList{draw(0, 1), draw(0, 2)};
+    closed_ = true;
     pattern();
   }
 
@@ -350,8 +352,9 @@ class RandomVc {
   RawConfig config_;
   std::string kind_, algorithm_;
   std::vector<std::unique_ptr<TextFile>> files_;
-  u32 classes_ = 1;     ///< routing classes
-  u32 messages_ = 1;    ///< message classes
+  u32 classes_ = 1;   ///< routing classes
+  u32 messages_ = 1;  ///< message classes
+  bool closed_ = false;
   bool matrix_ = true;  ///< arbiters may be matrix arbiters
   u32 longest_ = 0;     ///< flits of the longest packet; 0: packets may be longer than any buffer
 };

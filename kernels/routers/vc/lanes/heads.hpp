@@ -136,10 +136,6 @@ struct Heads {
     return free & k.credits[port].above(lane, credits_needed - 1, arrived_credits(port, lane));
   }
 
-  /// Returns whether a packet may take a free output VC without credits.
-  FLITLAB_INLINE bool needs_no_credits() const {
-    return v.t.flow_control == FlowControl::kWormhole && !v.t.wait_for_tail_credit;
-  }
   FLITLAB_INLINE bool stores_first() const { return v.t.flow_control == FlowControl::kStoreAndForward; }
   /// Returns whether packets recompute their routes in every cycle until they get an output VC.
   FLITLAB_INLINE bool adapts() const { return v.t.adapts; }
@@ -300,15 +296,15 @@ struct Heads {
   /// its tail has arrived.
   FLITLAB_INLINE u32 free_for(u32 position, u32 out) const {
     const u32 flat = position / L, lane = position % L, allowed = element(k.allowed, position);
-    if (needs_no_credits()) return free(out, lane, allowed, 0);
+    if (takes_without_credits(v.t)) return free(out, lane, allowed, 0);
     const Packet& packet = rings().front(position);
     if (stores_first() && flits(flat / S::vcs, flat % S::vcs, lane) < packet.flits) return 0;
-    return free(out, lane, allowed, credits_to_take(v.t, packet));
+    return free(out, lane, allowed, credits_to_take(v.t, packet.flits));
   }
 
   /// Returns whether packets that found no free output VC sleep until one is released: if nothing else can unblock
   /// them.
-  FLITLAB_INLINE bool may_sleep() const { return needs_no_credits() && !adapts(); }
+  FLITLAB_INLINE bool may_sleep() const { return takes_without_credits(v.t) && !adapts(); }
   FLITLAB_INLINE void sleep(u32 position) const {
     C::or_bits(element(k.asleep, port_of(position)), C::only(position / L % S::vcs));
   }

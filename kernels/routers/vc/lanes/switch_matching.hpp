@@ -157,29 +157,26 @@ struct SwitchMatching {
     return most;
   }
 
+  /// Picks a member of a set by an arbiter that compares no ranks. `n`: size of its matrix; `first`: its pointer.
+  template <class Matrix>
+  FLITLAB_INLINE B pick_one(B set, const Matrix& matrix, u32 n, B first) const {
+    if (v.t.arbiter == ArbiterKind::kFixedPriority) return set & (0 - set);
+    return v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(set, matrix, n) : pick(set, first);
+  }
+
   /// Picks the VC with which each input port requests, a member of `sets[port]`.
   FLITLAB_INLINE void pick_vcs(const ByPort& sets, ByPort& picked) const {
     if (compares_ranks(v.t.arbiter))
       return highest(sets, picked, [&](u32 port, u32 lane, u32 vc) { return rank(lane, port, vc); });
-    if (v.t.arbiter == ArbiterKind::kFixedPriority) {
-      for (const u32 port : own_ports()) picked[port] = sets[port] & (0 - sets[port]);
-      return;
-    }
     for (const u32 port : own_ports())
-      picked[port] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[port], k.input_matrix[port], v.t.vcs)
-                                                         : pick(sets[port], k.first_vc[port]);
+      picked[port] = pick_one(sets[port], k.input_matrix[port], v.t.vcs, k.first_vc[port]);
   }
   /// Picks the input that wins each output, a member of `sets[out]`. `rank_of_member(out, lane, input)`: its rank.
   template <class Rank>
   FLITLAB_INLINE void pick_inputs(const ByPort& sets, ByPort& picked, const Rank& rank_of_member) const {
     if (compares_ranks(v.t.arbiter)) return highest(sets, picked, rank_of_member);
-    if (v.t.arbiter == ArbiterKind::kFixedPriority) {
-      for (const u32 out : own_ports()) picked[out] = sets[out] & (0 - sets[out]);
-      return;
-    }
     for (const u32 out : own_ports())
-      picked[out] = v.t.arbiter == ArbiterKind::kMatrix ? matrix_winner(sets[out], k.output_matrix[out], ports())
-                                                        : pick(sets[out], k.first_input[out]);
+      picked[out] = pick_one(sets[out], k.output_matrix[out], ports(), k.first_input[out]);
   }
 
   /// Updates the arbiters for matched inputs. `matched[input]`: its output, as a set of one, or no output.

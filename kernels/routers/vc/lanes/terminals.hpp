@@ -144,11 +144,11 @@ struct LaneTerminals {
   template <class Flits>
   FLITLAB_INLINE B free_to_start(B free, B returned, B waiting, Flits&& flits_of) const {
     const auto& t = v.t;
-    if (t.flow_control == FlowControl::kWormhole && !t.wait_for_tail_credit) return free;
+    if (takes_without_credits(t)) return free;
     C::for_each_of_thread(C::members(waiting), [&](u32 lane) {
-      const u32 flits = t.wait_for_tail_credit ? t.buffer_flits : flits_of(lane);
+      const u32 needed = credits_to_take(t, flits_of(lane));
       for (u32 vc = 0; vc < t.vcs; ++vc)
-        if (k.injection_credits.get(lane, vc) + (lane_of(returned, lane) >> vc & 1) < flits)
+        if (k.injection_credits.get(lane, vc) + (lane_of(returned, lane) >> vc & 1) < needed)
           lane_of(free, lane) &= static_cast<E>(~C::only(vc));
     });
     return free;
