@@ -129,7 +129,7 @@ double inverse_log_continue(const Experiment& e) {
 
 TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const Groups& groups,
                            const std::vector<u32>& devices, u32 class_number) {
-  table.class_number = class_number;
+  class_number_ = class_number;
   table.terminals = topology.terminals;
   table.others_only = !e.flag(param::traffic.self);
   active = table.terminals;
@@ -254,7 +254,7 @@ void TerminalPlan::set_permutation(const std::string& pattern, const Topology& t
   table.pattern = Pattern::kPermutation;
   // The permutation is part of the plan, so all replicas use the same one: the seeds of a sweep do not change it. Each
   // class of packets has another random permutation.
-  const u64 seed = 1 + u64{table.class_number};
+  const u64 seed = 1 + u64{class_number_};
   destinations_ = table.group ? std::vector<u32>(table.terminals, kNone) : make_permutation(pattern, topology, seed);
   for (const std::vector<u32>& group : groups) {
     const std::vector<u32> to = make_permutation(pattern, static_cast<u32>(group.size()), seed);

@@ -96,6 +96,7 @@ struct TerminalPlan {
   std::vector<u32> destinations_;
   PacketLengths packet_lengths_, reply_lengths_;
   Program program_;
+  u32 class_number_ = 0;
   std::vector<std::unique_ptr<TerminalPlan>> more_;  ///< [class - 1]
   std::vector<TrafficTable> more_tables_;            ///< [class - 1] copies of their tables
 };

@@ -13,15 +13,19 @@ struct SourceRate {
   double inverse_log_stay_off = 0;  ///< on-off: 1 / ln(1 - 1 / mean pause)
 };
 
-/// Run parameters of a replica. The rate applies to all terminals, unless TrafficTable::rates gives each terminal its
-/// own. With several classes of packets it is the rate of class 0.
-struct ReplicaRow : SourceRate {
+/// Run parameters of a source. The rate applies to all terminals, unless TrafficTable::rates gives each terminal its
+/// own.
+struct SourceRow : SourceRate {
   u64 seed = 1;
   Cycle window_begin = kNever;  ///< packets created in [window_begin, window_end) are measured
   Cycle window_end = kNever;
   double inverse_log_stay_on = 0;  ///< on-off: 1 / ln(1 - 1 / mean burst)
   u32 silent = 0;                  ///< 1: load is zero, no packet is ever created
   u32 pad = 0;
+};
+
+/// Run parameters of a replica. With several classes of packets, the rate is that of class 0.
+struct ReplicaRow : SourceRow {
   SourceRate more[kMaxTrafficClasses - 1];  ///< [class - 1] rates of the classes from 1 on
 };
 

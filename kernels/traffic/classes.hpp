@@ -3,6 +3,7 @@
 /// channel to the router flit by flit.
 #include <type_traits>
 
+#include "kernels/common/bits.hpp"
 #include "kernels/traffic/class_totals.hpp"
 #include "kernels/traffic/injection.hpp"
 
@@ -16,6 +17,15 @@ inline constexpr bool kMayHaveClasses =
 /// Returns the number of packet `index` of a class; numbers of all packets of a terminal differ.
 FLITLAB_HD inline u32 packet_id(const TrafficTable& t, u32 number, u32 index) { return index * t.classes + number; }
 
+/// Returns the run parameters of the sources of a class. Its draws have a seed of their own.
+FLITLAB_HD inline SourceRow row_of_class(const ReplicaRow& row, u32 number) {
+  SourceRow own = row;
+  if (!number) return own;
+  static_cast<SourceRate&>(own) = row.more[number - 1];
+  own.seed = mix64(row.seed + number);
+  return own;
+}
+
 /// Before cycle 0: sets the first creation of each class.
 template <class V, int W>
 FLITLAB_HD void start_classes(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control) {
@@ -23,8 +33,9 @@ FLITLAB_HD void start_classes(const V& v, const Item<W>& terminal, u32 index, Te
   control.next = control.oldest = SourceCursor{kNever, 0, 0, 0};
   for (u32 c = 0; c < all.classes; ++c) {
     const TrafficTable& traffic = traffic_of_class(all, c);
+    const SourceRow row = row_of_class(*v.row, c);
     ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
-    source.next = first_creation(traffic, *v.row, index);
+    source.next = first_creation(traffic, row, index);
     if (never_sends(traffic, index)) source.next.at = kNever;
     source.oldest = source.next;
     if (source.next.at < control.next.at) control.next.at = source.next.at;
@@ -40,15 +51,16 @@ FLITLAB_INLINE void create_classes(const V& v, const Item<W>& terminal, u32 inde
   control.next.at = kNever;
   for (u32 c = 0; c < all.classes; ++c) {
     const TrafficTable& traffic = traffic_of_class(all, c);
+    const SourceRow row = row_of_class(*v.row, c);
     ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
     while (source.next.at <= now) {
-      const u32 flits = packet_flits(traffic, *v.row, index, source.next.index);
+      const u32 flits = packet_flits(traffic, row, index, source.next.index);
       count_creation(v, index, packet_id(all, c, source.next.index), source.next.at, flits,
-                     [&] { return packet_destination(traffic, *v.row, index, source.next.index); });
+                     [&] { return packet_destination(traffic, row, index, source.next.index); });
       if (measured(v, source.next.at)) count(*v.shard, ClassTotal::kOfferedFlits, flits, c);
       ++source.created;
       ++control.created;
-      next_creation(traffic, *v.row, index, source.next);
+      next_creation(traffic, row, index, source.next);
     }
     if (source.next.at < control.next.at) control.next.at = source.next.at;
   }
@@ -60,15 +72,16 @@ template <class V, int W>
 FLITLAB_INLINE bool start_of_class(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 c,
                                    u32 taken, Cycle now) {
   const TrafficTable& traffic = traffic_of_class(v.t.traffic, c);
+  const SourceRow row = row_of_class(*v.row, c);
   ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
   const u32 number = source.oldest.index;
   Packet packet;
-  packet.flits = static_cast<u16>(packet_flits(traffic, *v.row, index, number));
+  packet.flits = static_cast<u16>(packet_flits(traffic, row, index, number));
   packet.message_class = static_cast<u8>(c);
   packet.tag = 0;
   packet.created = source.oldest.at;
   packet.id = packet_id(v.t.traffic, c, number);
-  const auto destination = [&] { return packet_destination(traffic, *v.row, index, number); };
+  const auto destination = [&] { return packet_destination(traffic, row, index, number); };
   if (!start_packet(v, terminal, index, source.lane, packet, destination, now, taken)) return false;
   ++source.sent;
   ++control.sent;
@@ -76,7 +89,7 @@ FLITLAB_INLINE bool start_of_class(const V& v, const Item<W>& terminal, u32 inde
   if (source.sent == source.created)
     source.oldest = source.next;
   else
-    next_creation(traffic, *v.row, index, source.oldest);
+    next_creation(traffic, row, index, source.oldest);
   return true;
 }
 

@@ -1,8 +1,7 @@
 #pragma once
-/// Packets that terminals create: creation cycles, lengths and destinations. All are pure functions of (seed, source,
-/// packet number). A terminal is one source; with several classes of packets, it is a source for each class. So a
-/// source queue of any length is represented by two cursors over the same sequence: one at the next creation, one at
-/// the next injection. No memory is needed per waiting packet.
+/// Packets that terminals create: creation cycles, lengths and destinations. All are pure functions of (seed, terminal,
+/// packet number). So a source queue of any length is represented by two cursors over the same sequence: one at the
+/// next creation, one at the next injection. No memory is needed per waiting packet.
 #include "kernels/common/exact_math.hpp"
 #include "kernels/common/fields.hpp"
 #include "kernels/common/philox.hpp"
@@ -70,7 +69,6 @@ struct TrafficTable {
   u32 reply_delay = 0;              ///< closed loop: cycles from the arrival of a request to the creation of its reply
   u32 reply_queue = 0;              ///< closed loop: most replies that a terminal can queue, packets
   ProgramTable program;
-  u32 class_number = 0;                  ///< class of the packets of this table
   u32 classes = 1;                       ///< number of classes of packets
   const TrafficTable* more = nullptr;    ///< [classes - 1] in the table of class 0: tables of the classes from 1 on
   u8 priority[kMaxTrafficClasses] = {};  ///< in the table of class 0: [class] traffic.class_priority
@@ -120,13 +118,9 @@ FLITLAB_HD inline u32 batch_size(const TrafficTable& t, u32 terminal) {
 }
 
 /// Returns a terminal's rate of packet creation.
-FLITLAB_HD inline const SourceRate& rate_of(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
-  if (t.rates) return t.rates[terminal];
-  return t.class_number ? row.more[t.class_number - 1] : row;
+FLITLAB_HD inline const SourceRate& rate_of(const TrafficTable& t, const SourceRow& row, u32 terminal) {
+  return t.rates ? t.rates[terminal] : row;
 }
-
-/// Returns the number of a source, by which its random draws differ from those of other sources.
-FLITLAB_HD inline u32 source_of(const TrafficTable& t, u32 terminal) { return t.class_number * t.terminals + terminal; }
 
 /// A position in a terminal's sequence of creations.
 struct SourceCursor {
@@ -139,9 +133,9 @@ struct SourceCursor {
 
 namespace detail {
 
-FLITLAB_HD inline void next_burst(const SourceRate& rate, const ReplicaRow& row, u32 source, SourceCursor& cursor,
+FLITLAB_HD inline void next_burst(const SourceRate& rate, const SourceRow& row, u32 terminal, SourceCursor& cursor,
                                   Cycle& at) {
-  const Random4 r = philox(row.seed, stream::kBurst, source, cursor.burst++);
+  const Random4 r = philox(row.seed, stream::kBurst, terminal, cursor.burst++);
   at = cursor.on_until + geometric_trials(unit_interval(r.word[0]), rate.inverse_log_stay_off);
   if (at < kEndOfTime) cursor.on_until = at + geometric_trials(unit_interval(r.word[1]), row.inverse_log_stay_on);
 }
@@ -150,36 +144,35 @@ FLITLAB_HD inline void next_burst(const SourceRate& rate, const ReplicaRow& row,
 
 /// Sets a cursor to the creation cycle of packet `cursor.index`. The caller has just incremented this index, unless it
 /// is the first packet. `from` is the earliest possible creation cycle.
-FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor,
+FLITLAB_HD inline void seek_creation(const TrafficTable& t, const SourceRow& row, u32 terminal, SourceCursor& cursor,
                                      Cycle from) {
   if (row.silent) {
     cursor.at = kNever;
     return;
   }
   const SourceRate& rate = rate_of(t, row, terminal);
-  const u32 source = source_of(t, terminal);
   switch (t.injection) {
     case Injection::kBernoulli: {
-      const Random4 r = philox(row.seed, stream::kInjection, source, cursor.index);
+      const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
       cursor.at = from + geometric_trials(unit_interval(r.word[0]), rate.inverse_log_miss) - 1;
       return;
     }
     case Injection::kPeriodic: {
       // A random phase shift per terminal, then packet n at floor(shift + n * period).
-      const Random4 r = philox(row.seed, stream::kInjection, source, 0);
+      const Random4 r = philox(row.seed, stream::kInjection, terminal, 0);
       const double when = t.start + (unit_interval(r.word[0]) + static_cast<double>(cursor.index)) * rate.period;
       cursor.at = when < 4294967294.0 ? static_cast<Cycle>(when) : kNever;
       return;
     }
     case Injection::kOnOff: {
       // Both states are memoryless: a gap that would end in a pause continues in the next burst.
-      const Random4 r = philox(row.seed, stream::kInjection, source, cursor.index);
+      const Random4 r = philox(row.seed, stream::kInjection, terminal, cursor.index);
       Cycle at = from;
-      if (at >= cursor.on_until) detail::next_burst(rate, row, source, cursor, at);
+      if (at >= cursor.on_until) detail::next_burst(rate, row, terminal, cursor, at);
       u32 gap = geometric_trials(unit_interval(r.word[0]), rate.inverse_log_miss) - 1;
       while (at < kEndOfTime && gap >= cursor.on_until - at) {
         gap -= cursor.on_until - at;
-        detail::next_burst(rate, row, source, cursor, at);
+        detail::next_burst(rate, row, terminal, cursor, at);
       }
       cursor.at = at < kEndOfTime ? at + gap : kNever;
       return;
@@ -188,13 +181,13 @@ FLITLAB_HD inline void seek_creation(const TrafficTable& t, const ReplicaRow& ro
   }
 }
 
-FLITLAB_HD inline SourceCursor first_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal) {
+FLITLAB_HD inline SourceCursor first_creation(const TrafficTable& t, const SourceRow& row, u32 terminal) {
   SourceCursor cursor{0, 0, t.start, 0};
   seek_creation(t, row, terminal, cursor, t.start);
   return cursor;
 }
 
-FLITLAB_HD inline void next_creation(const TrafficTable& t, const ReplicaRow& row, u32 terminal, SourceCursor& cursor) {
+FLITLAB_HD inline void next_creation(const TrafficTable& t, const SourceRow& row, u32 terminal, SourceCursor& cursor) {
   ++cursor.index;
   seek_creation(t, row, terminal, cursor, cursor.at + 1);
 }
@@ -226,15 +219,15 @@ FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const Random4& r) {
   return length_from(t.packets, r.word[1]);
 }
 
-/// Returns the draws of packet `index` of a source: words 0 and 2 for its destination, word 1 for its length.
-FLITLAB_HD inline Random4 packet_draws(const ReplicaRow& row, u32 source, u32 index) {
-  return philox(row.seed, stream::kPacket, source, index);
+/// Returns the draws of packet `index` of a terminal: words 0 and 2 for its destination, word 1 for its length.
+FLITLAB_HD inline Random4 packet_draws(const SourceRow& row, u32 terminal, u32 index) {
+  return philox(row.seed, stream::kPacket, terminal, index);
 }
 
 /// Returns the length in flits of packet `index` of a terminal; without a draw if all packets have the same length.
-FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const ReplicaRow& row, u32 terminal, u32 index) {
+FLITLAB_HD inline u32 packet_flits(const TrafficTable& t, const SourceRow& row, u32 terminal, u32 index) {
   if (t.length_law == LengthLaw::kTable && t.packets.count == 1) return t.packets.flits[0];
-  return packet_flits(t, packet_draws(row, source_of(t, terminal), index));
+  return packet_flits(t, packet_draws(row, terminal, index));
 }
 
 /// Returns whether a terminal has no destination.
@@ -258,8 +251,8 @@ FLITLAB_HD inline u32 uniform_destination(const TrafficTable& t, u32 terminal, u
 }
 
 /// Returns the destination terminal of packet `index` of a terminal.
-FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const ReplicaRow& row, u32 terminal, u32 index) {
-  const auto draw = [&] { return packet_draws(row, source_of(t, terminal), index); };
+FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const SourceRow& row, u32 terminal, u32 index) {
+  const auto draw = [&] { return packet_draws(row, terminal, index); };
   switch (t.pattern) {
     case Pattern::kUniform: return uniform_destination(t, terminal, draw().word[0]);
     case Pattern::kPermutation: return t.destination[terminal];
@@ -276,12 +269,11 @@ FLITLAB_HD inline u32 packet_destination(const TrafficTable& t, const ReplicaRow
     }
     case Pattern::kAllToAll: {
       const TrafficGroup g = group_of(t, terminal);
-      return member_of(t, g,
-                       all_to_all_rank(t.order, row.seed, source_of(t, terminal), g.rank, g.count, index / t.in_a_row));
+      return member_of(t, g, all_to_all_rank(t.order, row.seed, terminal, g.rank, g.count, index / t.in_a_row));
     }
     case Pattern::kAllToRegion:
-      return t.destination[destination_of_turn(t.order, row.seed, source_of(t, terminal), terminal % t.hot_count,
-                                               t.hot_count, index / t.in_a_row)];
+      return t.destination[destination_of_turn(t.order, row.seed, terminal, terminal % t.hot_count, t.hot_count,
+                                               index / t.in_a_row)];
   }
   return 0;
 }

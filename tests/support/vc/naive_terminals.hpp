@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "kernels/traffic/classes.hpp"
 #include "kernels/traffic/traffic.hpp"
 #include "tests/support/vc/naive_routes.hpp"
 
@@ -53,7 +54,7 @@ class Terminal {
     }
     if (traffic.mode == TrafficMode::kClasses) lanes_.resize(traffic.table.classes);
     for (u32 c = 0; c < traffic.table.classes; ++c) {
-      next_[c] = first_creation(table_of(c), traffic.row, index);
+      next_[c] = first_creation(table_of(c), row_of(c), index);
       if (never_sends(table_of(c), index)) next_[c].at = kNever;
     }
   }
@@ -80,7 +81,7 @@ class Terminal {
       create_from_trace(now, counts);
     else
       for (auto& [c, next] : next_)
-        for (; next.at <= now; next_creation(table_of(c), traffic_.row, index_, next)) create(c, 0, next.at, counts);
+        for (; next.at <= now; next_creation(table_of(c), row_of(c), index_, next)) create(c, 0, next.at, counts);
     return traffic_.mode == TrafficMode::kClasses ? send_by_priority(now, counts) : send(lanes_[0], now, counts);
   }
 
@@ -90,6 +91,7 @@ class Terminal {
   u32 received = 0;           ///< number of packets
 
  private:
+  SourceRow row_of(u32 c) const { return row_of_class(traffic_.row, c); }
   const TrafficTable& table_of(u32 c) const { return c ? traffic_.table.more[c - 1] : traffic_.table; }
 
   /// Packets that are sent one after the other. A closed loop has one such queue for requests and one for replies, and
@@ -125,8 +127,8 @@ class Terminal {
     const u32 index = next_[c].index;
     Packet p{};
     p.id = index * static_cast<u32>(next_.size()) + c;
-    p.flits = packet_flits(table_of(c), traffic_.row, index_, index);
-    p.destination = packet_destination(table_of(c), traffic_.row, index_, index);
+    p.flits = packet_flits(table_of(c), row_of(c), index_, index);
+    p.destination = packet_destination(table_of(c), row_of(c), index_, index);
     p.message_class = c;
     p.tag = tag;
     p.created = created;
