@@ -6,6 +6,7 @@
 #include "host/config/registry.hpp"
 #include "host/config/run_params.hpp"
 #include "host/config/topology_params.hpp"
+#include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
 
@@ -57,6 +58,7 @@ ReplicaRow make_row(const Experiment& e) {
   if (!e.has(param::traffic.load)) return row;
   const double load = e.f64(param::traffic.load);
   row.silent = load == 0;
+  for (SourceRow& of_class : row.more) of_class.silent = row.silent;
   if (row.silent) return row;
   if (traffic_classes(e) == 1) {
     static_cast<SourceRate&>(row) = make_rate(e, load);
@@ -64,7 +66,10 @@ ReplicaRow make_row(const Experiment& e) {
   }
   for (u32 c = 0; c < traffic_classes(e); ++c) {
     const Experiment one = class_of(e, c);
-    (c ? row.more[c - 1] : static_cast<SourceRate&>(row)) = make_rate(one, one.f64(param::traffic.load));
+    SourceRow& of_class = c ? row.more[c - 1] : row;
+    of_class = row;
+    of_class.seed = c ? mix64(row.seed + c) : row.seed;
+    static_cast<SourceRate&>(of_class) = make_rate(one, one.f64(param::traffic.load));
   }
   return row;
 }

@@ -24,9 +24,15 @@ struct SourceRow : SourceRate {
   u32 pad = 0;
 };
 
-/// Run parameters of a replica. With several classes of packets, the rate is that of class 0.
+/// Run parameters of a replica. With several classes of packets, these are of the sources of class 0, and every other
+/// class has its own rate and seed.
 struct ReplicaRow : SourceRow {
-  SourceRate more[kMaxTrafficClasses - 1];  ///< [class - 1] rates of the classes from 1 on
+  SourceRow more[kMaxTrafficClasses - 1];  ///< [class - 1] of the classes from 1 on; their windows are unused
 };
+
+/// Returns the run parameters of the sources of a class.
+FLITLAB_HD inline const SourceRow& row_of_class(const ReplicaRow& row, u32 number) {
+  return number ? row.more[number - 1] : row;
+}
 
 }  // namespace flitlab

@@ -3,7 +3,6 @@
 /// channel to the router flit by flit.
 #include <type_traits>
 
-#include "kernels/common/bits.hpp"
 #include "kernels/traffic/class_totals.hpp"
 #include "kernels/traffic/injection.hpp"
 
@@ -17,15 +16,6 @@ inline constexpr bool kMayHaveClasses =
 /// Returns the number of packet `index` of a class; numbers of all packets of a terminal differ.
 FLITLAB_HD inline u32 packet_id(const TrafficTable& t, u32 number, u32 index) { return index * t.classes + number; }
 
-/// Returns the run parameters of the sources of a class. Its draws have a seed of their own.
-FLITLAB_HD inline SourceRow row_of_class(const ReplicaRow& row, u32 number) {
-  SourceRow own = row;
-  if (!number) return own;
-  static_cast<SourceRate&>(own) = row.more[number - 1];
-  own.seed = mix64(row.seed + number);
-  return own;
-}
-
 /// Before cycle 0: sets the first creation of each class.
 template <class V, int W>
 FLITLAB_HD void start_classes(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control) {
@@ -33,7 +23,7 @@ FLITLAB_HD void start_classes(const V& v, const Item<W>& terminal, u32 index, Te
   control.next = control.oldest = SourceCursor{kNever, 0, 0, 0};
   for (u32 c = 0; c < all.classes; ++c) {
     const TrafficTable& traffic = traffic_of_class(all, c);
-    const SourceRow row = row_of_class(*v.row, c);
+    const SourceRow& row = row_of_class(*v.row, c);
     ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
     source.next = first_creation(traffic, row, index);
     if (never_sends(traffic, index)) source.next.at = kNever;
@@ -51,7 +41,7 @@ FLITLAB_INLINE void create_classes(const V& v, const Item<W>& terminal, u32 inde
   control.next.at = kNever;
   for (u32 c = 0; c < all.classes; ++c) {
     const TrafficTable& traffic = traffic_of_class(all, c);
-    const SourceRow row = row_of_class(*v.row, c);
+    const SourceRow& row = row_of_class(*v.row, c);
     ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
     while (source.next.at <= now) {
       const u32 flits = packet_flits(traffic, row, index, source.next.index);
@@ -72,7 +62,7 @@ template <class V, int W>
 FLITLAB_INLINE bool start_of_class(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 c,
                                    u32 taken, Cycle now) {
   const TrafficTable& traffic = traffic_of_class(v.t.traffic, c);
-  const SourceRow row = row_of_class(*v.row, c);
+  const SourceRow& row = row_of_class(*v.row, c);
   ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
   const u32 number = source.oldest.index;
   Packet packet;

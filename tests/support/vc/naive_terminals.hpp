@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "kernels/traffic/classes.hpp"
 #include "kernels/traffic/traffic.hpp"
 #include "tests/support/vc/naive_routes.hpp"
 
@@ -91,7 +90,7 @@ class Terminal {
   u32 received = 0;           ///< number of packets
 
  private:
-  SourceRow row_of(u32 c) const { return row_of_class(traffic_.row, c); }
+  const SourceRow& row_of(u32 c) const { return row_of_class(traffic_.row, c); }
   const TrafficTable& table_of(u32 c) const { return c ? traffic_.table.more[c - 1] : traffic_.table; }
 
   /// Packets that are sent one after the other. A closed loop has one such queue for requests and one for replies, and
