@@ -66,8 +66,10 @@ std::optional<Condition> failing_condition(const ParamRecord& record, const Expe
 /// Returns why a parameter does not apply: the condition that fails, and the present value of the condition's key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
   const Condition condition = *failing_condition(record, e);
-  std::string keys;
-  for (const std::string& key : condition.keys) keys += (keys.empty() ? "" : " or ") + key;
+  std::string keys;  // those that apply here; the first one if none does
+  for (const std::string& key : condition.keys)
+    if (e.has(key)) keys += (keys.empty() ? "" : " or ") + key;
+  if (keys.empty()) keys = condition.keys.front();
   std::string text = "belongs to " + keys + (condition.other ? " other than " : " = ");
   for (std::size_t i = 0; i < condition.words.size(); ++i)
     text += (i == 0 ? "" : i + 1 < condition.words.size() ? ", " : " or ") + condition.words[i];

@@ -50,7 +50,7 @@ inline constexpr struct TrafficParams {
       .default_value = "",
       .choices = kPatterns,
       .help = "Pattern of each class, instead of traffic.pattern: a list of words. Empty: traffic.pattern for all.",
-      .only_if = "traffic.classes!=1"};
+      .only_if = "router.kind=vc&traffic.mode=open&traffic.classes!=1"};
   ParamRecord class_share{.path = "traffic.class_share",
                           .type = ParamType::kNumberOrList,
                           .default_value = "1",
@@ -59,7 +59,7 @@ inline constexpr struct TrafficParams {
                           .help =
                               "Parts of traffic.load that the classes offer: a number for each class; only their "
                               "ratios matter. One number: equal parts.",
-                          .only_if = "traffic.classes!=1"};
+                          .only_if = "router.kind=vc&traffic.mode=open&traffic.classes!=1"};
   ParamRecord class_flits{
       .path = "traffic.class_flits",
       .type = ParamType::kIntList,
@@ -68,7 +68,7 @@ inline constexpr struct TrafficParams {
       .max = 4095,
       .unit = "flits",
       .help = "Packet length of each class, instead of traffic.packet_flits. Empty: traffic.packet_flits for all.",
-      .only_if = "traffic.classes!=1"};
+      .only_if = "router.kind=vc&traffic.mode=open&traffic.classes!=1"};
   ParamRecord class_vcs{.path = "traffic.class_vcs",
                         .type = ParamType::kChoice,
                         .default_value = "separate",
@@ -77,7 +77,7 @@ inline constexpr struct TrafficParams {
                             "separate: the virtual channels are divided among the classes; shared: packets of all "
                             "classes use all virtual channels.",
                         .cite = "Dally & Towles 14.1.4",
-                        .only_if = "traffic.classes!=1"};
+                        .only_if = "router.kind=vc&traffic.mode=open&traffic.classes!=1"};
   ParamRecord class_priority{
       .path = "traffic.class_priority",
       .type = ParamType::kIntList,
