@@ -26,7 +26,7 @@ _VALUES = {  # of Flows.matrix: unit
 
 class Flows:
     """The packets of a run by source and destination: ``flows.frame``, ``flows.matrix("latency_p99")``,
-    ``flows.plot()``; ``flows.packets`` has every packet, and ``flows.of_class(1)`` those of one class.
+    ``flows.plot()``. ``flows.packets`` lists every packet. ``flows.of_class(1)`` has only the flows of class 1.
 
     packets: pandas.DataFrame with a row for each packet that was created in the window: source, id, destination, flits,
     created, injected, delivered (cycles of these events), latency and network_latency (cycles, as in results; NaN for a
@@ -56,8 +56,8 @@ class Flows:
         ).reset_index()
 
     def of_class(self, number: int) -> Flows:
-        """Returns the flows of one class of packets (``traffic.classes``), with everything that this object has. Raises
-        ConfigError."""
+        """Returns the flows of one class of packets (``traffic.classes``). Raises ConfigError if there is no such
+        class."""
         known = whole(number)
         if "packet_class" not in self.packets:
             raise ConfigError(f"flows.of_class({shown(number)}): the packets have no classes. Set traffic.classes.")

@@ -66,7 +66,7 @@ std::optional<Condition> failing_condition(const ParamRecord& record, const Expe
 /// Returns why a parameter does not apply: the condition that fails, and the present value of the condition's key.
 std::string why_not(const ParamRecord& record, const Experiment& e, const std::vector<const ParamRecord*>& records) {
   const Condition condition = *failing_condition(record, e);
-  std::string keys;  // those that apply here; the first one if none does
+  std::string keys;  // all keys that apply here, or the first key if none applies
   for (const std::string& key : condition.keys)
     if (e.has(key)) keys += (keys.empty() ? "" : " or ") + key;
   if (keys.empty()) keys = condition.keys.front();

@@ -83,8 +83,8 @@ FLITLAB_INLINE bool start_of_class(const V& v, const Item<W>& terminal, u32 inde
   return true;
 }
 
-/// Sends one flit into the network: of the class with the highest priority among those that can send. Classes of equal
-/// priority take turns.
+/// Sends one flit into the network. Of the classes that can send, the one with the highest priority sends; classes of
+/// equal priority take turns.
 template <class V, int W>
 FLITLAB_INLINE void send_classes(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   const TrafficTable& all = v.t.traffic;

@@ -88,7 +88,7 @@ def test_bounds_and_means_are_over_all_classes():
 
 
 def test_means_weight_classes_by_their_senders(tmp_path):
-    """Only terminal 0 sends packets of class 0, over 6 hops, and all terminals send those of class 1."""
+    """Terminal 0 is the only source of class 0; its packets make 6 hops. All terminals send packets of class 1."""
     file = tmp_path / "one.csv"
     file.write_text("0,15,1\n" + "".join(f"{i},0,0\n" for i in range(1, 16)))
     one = fl.Experiment(MESH | {"traffic.class_pattern": ["matrix", "neighbour"], "traffic.matrix_file": str(file),

@@ -82,8 +82,8 @@ TEST(Classes, SharesAreOfTheLoad) {
   EXPECT_EQ(latency, net.total(Total::kLatencySum));
 }
 
-/// The packets of class 0 are those that it would have alone at its share of the load, and a class with the same
-/// pattern and rate has other ones.
+/// Class 0 creates the same packets as without other classes at its share of the load. Another class of the same
+/// pattern and rate creates other packets.
 TEST(Classes, SourcesAreIndependent) {
   Network both(experiment("traffic.classes=2 traffic.load=0.4")), alone(experiment("traffic.load=0.2"));
   ItemFields<ClassSource> sources(both, 1, "source");

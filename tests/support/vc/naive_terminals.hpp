@@ -247,7 +247,8 @@ class Terminal {
     return {};
   }
 
-  /// Sends a flit of the class with the highest priority of those that can send; equal ones take turns.
+  /// Sends a flit. Of the classes that can send, the one with the highest priority sends; classes of equal priority
+  /// take turns.
   std::optional<Sent> send_by_priority(Cycle now, Counts& counts) {
     List order;
     for (u32 c = 0; c < lanes_.size(); ++c) order.push_back((last_lane_ + c) % static_cast<u32>(lanes_.size()));
