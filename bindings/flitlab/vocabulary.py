@@ -19,9 +19,8 @@ class Missing(str):
 _SHAPE = ", a number of routers for each dimension, as in [8, 8]"
 _FLITS = ", in flits/cycle/terminal for packets of any length"
 _PAIRS = ", a length, or pairs of a length and its weight"
-_SPEEDUP = Missing("speedup of a switch")
 _SHARED = Missing("buffers that virtual channels share; router.buffer_flits is the buffer of one virtual channel")
-_OUTPUT = Missing("output queues in its canonical router")
+_OUTPUT = Missing("purely output-queued router; `router.internal_speedup` adds output queues to input queues")
 _POWER = Missing("model of power or area")
 _SENSING = Missing("choice of congestion measures; minimal_adaptive routing counts credits")
 _THRESHOLD = Missing("latency limit for saturation; flitlab tests whether source queues grow")
@@ -60,9 +59,10 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "priority": ("router.arbiter", ', as "highest_priority_first", "oldest_first" or "most_hops_first"'),
         "class_priority": ("traffic.class_priority", ""), "classes": ("traffic.classes", ""),
         "subnets": Missing("parallel subnetworks"), "link_failures": ("topology.random_failures", ""),
-        "input_speedup": _SPEEDUP, "output_speedup": _SPEEDUP, "internal_speedup": _SPEEDUP,
+        "input_speedup": ("router.input_speedup", ""), "output_speedup": ("router.output_speedup", ""),
+        "internal_speedup": ("router.internal_speedup", ", an integer"),
         "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
-        "output_buffer_size": _OUTPUT, "noq": Missing("next-hop output queueing"),
+        "output_buffer_size": ("router.output_queue_flits", ", 0 for no limit"), "noq": Missing("next-hop output queueing"),
         "wait_for_tail_credit": ("router.wait_for_tail_credit", ""),
         "vc_busy_when_full": Missing("virtual channels that count as busy when they are full"),
         "hold_switch_for_packet": ("router.hold_switch_for_packet", ""),
@@ -106,7 +106,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "random_seed": ("run.seed", ""), "message_size_distribution": ("traffic.packet_flits", _PAIRS),
         "traffic_pattern": ("traffic.pattern", ""), "channel_latency": ("topology.channel_delay", ""),
         "num_transactions": ("traffic.batch_packets", ""), "protocol_classes": ("traffic.message_classes", ""),
-        "warmup_interval": ("run.warmup_cycles", ""), "output_queue_depth": _OUTPUT, "congestion_sensor": _SENSING,
+        "warmup_interval": ("run.warmup_cycles", ""), "output_queue_depth": ("router.output_queue_flits", ""), "congestion_sensor": _SENSING,
     },
     "CAMINOS": {
         "sides": ("topology.shape", _SHAPE), "servers_per_router": ("topology.concentration", ""),
@@ -205,7 +205,7 @@ VALUES: dict[str, dict[str, str | Missing]] = {
     "router.kind": {
         "iq": "vc", "input_queued": "vc", "canonical": "vc", "wormhole": "vc", "basic": "vc", "garnet": "vc",
         "crossbar": "switch",
-        "oq": _OUTPUT, "ioq": _OUTPUT, "output_queued": _OUTPUT, "input_output_queued": _OUTPUT,
+        "ioq": "vc", "input_output_queued": "vc", "oq": _OUTPUT, "output_queued": _OUTPUT,
         **_lacks("chaos", "event", what="{} router"),
     },
 }

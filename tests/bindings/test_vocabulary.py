@@ -31,7 +31,8 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"traffic.pattern": "uniform_random"}, 'in flitlab it is "uniform"'),
     ({"topology.kind": "Mesh_XY"}, 'in flitlab it is "mesh"'),
     ({"router.flow_control": "vct"}, 'in flitlab it is "virtual_cut_through"'),
-    ({"router.internal_speedup": 2}, r"router\.internal_speedup = 2: flitlab has no speedup of a switch\."),
+    ({"internal_speedup": 2}, r"is BookSim's name: in flitlab it is router\.internal_speedup, an integer"),
+    ({"output_queue_depth": 2}, r"is SuperSim's name: in flitlab it is router\.output_queue_flits\."),
     ({"sim_power": 1}, r"sim_power = 1: flitlab has no model of power"),
     ({"router.congestion_sensor": "x"}, r"flitlab has no choice of congestion measures"),
     ({"topology.kind": "spidergon"}, r'topology\.kind = "spidergon": flitlab has no spidergon; a graph can be one '
@@ -45,7 +46,7 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"routing.algorithm": "general_turn"}, "flitlab has no routing by turn models"),
     ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
     ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
-    ({"router.kind": "ioq"}, "flitlab has no output queues"),
+    ({"router.kind": "oq"}, "flitlab has no purely output-queued router"),
     # No known name is similar, so the message lists all.
     ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),
     ({"traffic.zest": 1}, r"unknown key traffic\.zest = 1\. `flitlab inspect`"),

@@ -1,6 +1,6 @@
 """Comparison with BookSim 2: speed and accuracy at matched settings.
 
-    python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only speed|families|examples|latency|peak]
+    python tests/perf/compare_booksim.py PATH/TO/booksim [--quick] [--only WHAT]
 
 BookSim is built separately with its own makefile. Both simulate the same networks with 4 VCs of 8 flits, packets of
 4 flits, uniform traffic, dimension-order routing, one cycle per pipeline stage and channel, and separable
@@ -42,8 +42,8 @@ WITH_DEFAULTS = {
     "8x8 torus, 16 VCs, iSLIP, 1 flit": ("torus", [8, 8], (0.04, 0.1, 0.3)),
     "8x8 mesh, 16 VCs, iSLIP, 1 flit": ("mesh", [8, 8], (0.04, 0.1, 0.3)),
 }
-# The examples that flitlab can express: file -> the same for flitlab, beside OURS. The other four have input speedup, a
-# switch that is held for a packet, random minimal routes, or a dragonfly with channels of 10 and 100 cycles.
+# The examples that flitlab can express: file -> the same for flitlab, beside OURS. The other two have random minimal
+# routes over channels of several delays, or a dragonfly with channels of 10 and 100 cycles.
 EXAMPLES = {
     "torus88": {"topology.kind": "torus", "topology.shape": [8, 8], "routing.vc_assignment": "by_crossing",
                 "router.vcs": 2, "traffic.load": 0.15},
@@ -56,7 +56,30 @@ EXAMPLES = {
                              "router.buffer_flits": 3, "router.vc_allocator": "separable_input_first",
                              "router.switch_allocator": "separable_input_first"},
 }
+EXAMPLES["mesh88_lat"] = {
+    "topology.kind": "mesh", "topology.shape": [8, 8], "router.vcs": 8, "router.wait_for_tail_credit": True,
+    "router.input_speedup": 2, "router.routing_delay": 0, "router.credit_delay": 4, "traffic.pattern": "transpose",
+    "traffic.packet_flits": 20, "traffic.load": 0.1}
+EXAMPLES["fattree_config"] = {
+    "topology.kind": "fat_tree", "routing.algorithm": "nearest_common_ancestor", "router.vcs": 4,
+    "router.buffer_flits": 16, "router.hold_switch_for_packet": True, "router.routing_delay": 0,
+    "router.credit_delay": 4, "router.vc_allocator": "separable_input_first",
+    "router.switch_allocator": "separable_input_first", "traffic.load": 0.6}
 TRIANGLE = ((0, 1), (0, 2), (1, 2))
+
+# Speedup on the 8x8 mesh: name -> BookSim's configuration, flitlab's. With internal speedup BookSim's stages of 1 cycle
+# take a round, so that route computation shares a cycle with VC allocation, and switch allocation with traversal.
+ROUNDS = {"router.routing_delay": 0, "router.switch_traversal_delay": 0}
+SPEEDUPS = {
+    "none": ("", {}), "2 inputs": ("input_speedup = 2;", {"router.input_speedup": 2}),
+    "2 outputs": ("output_speedup = 2;", {"router.output_speedup": 2}),
+    "2 inputs and outputs": ("input_speedup = 2; output_speedup = 2;",
+                             {"router.input_speedup": 2, "router.output_speedup": 2}),
+    "2 rounds": ("internal_speedup = 2.0;", {"router.internal_speedup": 2, **ROUNDS}),
+    "2 rounds, queues of 2 flits": ("internal_speedup = 2.0; output_buffer_size = 2;",
+                                    {"router.internal_speedup": 2, "router.output_queue_flits": 2, **ROUNDS}),
+    "3 rounds": ("internal_speedup = 3.0;", {"router.internal_speedup": 3, **ROUNDS}),
+}
 
 # Networks from a few numbers, each at LOAD_OF_IDEAL times its ideal throughput: kind, routing algorithm, and the same
 # in BookSim's configuration. ANYNET: the links and their shortest routes; NONE: BookSim has no such routes.
@@ -200,6 +223,25 @@ def latency(binary: str, period: int) -> None:
             print(f"| {name} | {load} | {other:.2f} | {mean} | {ours.mean - other:+.2f} |", flush=True)
 
 
+def speedup(binary: str, seeds: int) -> None:
+    print("| speedup | latency at 0.05: BookSim 2 | flitlab | at 0.3: BookSim 2 | flitlab "
+          "| accepted at 0.9: BookSim 2 | flitlab |\n|---|---|---|---|---|---|---|")
+    windows = {"run.warmup_cycles": 6000, "run.measure_cycles": 8000}
+    for name, (theirs, ours) in SPEEDUPS.items():
+        cells = []
+        for load in (0.05, 0.3, 0.9):
+            runs = [booksim(binary, "mesh", [8, 8], load, 4000, seed, theirs) for seed in range(seeds)]
+            point = experiment("mesh", [8, 8], load, ours).set(windows)
+            results = [fl.run(point.set("run.seed", seed)) for seed in range(seeds)]
+            if load < 0.9:
+                cells += [f"{statistics.mean(run[2] for run in runs):.2f}",
+                          f"{statistics.mean(r.latency_cycles.mean for r in results):.2f}"]
+            else:
+                cells += [f"{statistics.mean(run[3] for run in runs):.4f}",
+                          f"{statistics.mean(r.accepted for r in results):.4f}"]
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
 def peak(binary: str, seeds: int) -> None:
     """Just past saturation a run's throughput depends on when it collapses, so means over seeds are printed."""
     print("| network | BookSim 2 | flitlab | ratio |\n|---|---|---|---|")
@@ -220,7 +262,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
-    parser.add_argument("--only", choices=["speed", "families", "examples", "latency", "peak"])
+    parser.add_argument("--only", choices=["speed", "families", "examples", "latency", "peak", "speedup"])
     args = parser.parse_args()
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
@@ -232,6 +274,8 @@ def main() -> None:
         latency(args.booksim, 2000 if args.quick else 5000)
     if args.only in (None, "peak"):
         peak(args.booksim, 1 if args.quick else 3)
+    if args.only in (None, "speedup"):
+        speedup(args.booksim, 1 if args.quick else 3)
 
 
 if __name__ == "__main__":

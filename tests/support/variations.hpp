@@ -229,6 +229,17 @@ inline std::vector<Experiment> variations(std::string_view kind) {
   list.push_back(
       experiment(Settings("traffic.load=0.4 traffic.mode=request_reply traffic.class_priority=[0,1] router.vcs=4 ",
                           "router.arbiter=highest_priority_first")));
+  // Speedup, with every allocator, and with options that hold flits or credits back.
+  for (const char* allocator : {"separable_input_first", "separable_output_first", "islip", "wavefront"})
+    for (const char* speedup :
+         {"input_speedup=2", "output_speedup=2", "internal_speedup=2 router.output_queue_flits=3",
+          "input_speedup=4 router.output_speedup=3 router.internal_speedup=3 topology.channel_width=0.75"})
+      list.push_back(experiment(Settings("traffic.load=0.5 router.switch_allocator=", allocator, " router.", speedup)));
+  for (const char* more : {"router.arbiter=matrix", "router.arbiter=random router.speculative=true",
+                           "router.hold_switch_for_packet=true router.output_speedup=1",
+                           "traffic.mode=request_reply router.vcs=4", "topology.kind=dragonfly router.vcs=6"})
+    list.push_back(experiment(Settings("router.input_speedup=2 router.output_speedup=2 router.internal_speedup=2 ",
+                                       "traffic.load=0.4 ", more)));
   return list;
 }
 

@@ -10,7 +10,8 @@ std::vector<Bound> VcPlan::bounds() const {
   const u64 channels = u64{t.ports} * t.vcs;
   const Check port = below(t.ports), vc = below(t.vcs), position = below(t.ring),
               owner = below_or(channels, vc::kNoOwner);
-  const Check flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs), next_port = at_most(t.ports);
+  const Check flits = at_most(t.buffer_flits), next_vc = at_most(t.vcs),
+              next_port = at_most(t.ports * t.crossbar_factor);
   // A word has the VCs of several whole ports; the last word may have fewer ports.
   const Check set = [t = &t](u64 bits, u32, u32 word) {
     const u32 first = word << t->set_shift, ports = std::min(t->ports - first, 1u << t->set_shift);
@@ -35,13 +36,19 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.output.pick", at_most(channels)},
                             {"router.output.tail", position},
                             {"router.connection.vc", next_vc},
+                            {"router.queues.first", below(std::max(t.queue_flits, 1u))},
+                            {"router.queues.flits", at_most(t.queue_flits)},
+                            {"router.queues.credits", at_most(t.late_credits ? t.vcs * t.buffer_flits : 0)},
+                            {"router.queues.pick_credit", next_vc},
+                            {"router.queue", flits_of(t.vcs)},
+                            {"router.owed", flits},
                             {"router.claim", owner}};
   for (const char* name : {"flits", "credits", "granted", "pending", "waiting", "bids", "taken"})
     bounds.push_back({std::string("router.control.") + name, set});
   bounds.push_back({"router.control.closed", [t = &t](u64 bits, u32, u32 word) {
                       const u32 first = word << t->set_shift,
                                 last = std::min(first + (1u << t->set_shift), t->network_ports);
-                      return !bits || (t->narrow && first < last && bits >> (last - first) == 0);
+                      return !bits || (t->narrow && !t->queue_flits && first < last && bits >> (last - first) == 0);
                     }});
   // Route computation sets the number of flits that have not left.
   bounds.push_back(record_bound<vc::InputVc>(

@@ -109,6 +109,26 @@ void check_buffers(const Experiment& e) {
                       std::to_string(longest_packet(e)) + " flits. Raise it, or use \"wormhole\".");
 }
 
+void check_speedup(const Experiment& e) {
+  const auto& router = vc::param::router;
+  const auto number = [&](const ParamRecord& p) { return e.u32_of(p); };
+  const auto shown_as = [&](const ParamRecord& p) { return std::string(p.path) + " = " + shown(e.at(p)); };
+  if (number(router.input_speedup) > number(router.vcs))
+    throw ConfigError(shown_as(router.input_speedup) + " is larger than " + shown_as(router.vcs) +
+                      ": a virtual channel uses one input of the crossbar. Use at most " + shown(e.at(router.vcs)) +
+                      ".");
+  if (number(router.output_speedup) > 1 && e.flag(router.hold_switch_for_packet))
+    throw ConfigError(shown_as(router.output_speedup) +
+                      " does not fit router.hold_switch_for_packet = true: use router.output_speedup = 1 "
+                      "(router.internal_speedup may be larger).");
+  if (!e.has(router.output_queue_flits)) return;
+  const u32 queue = number(router.output_queue_flits);
+  if (queue && queue < number(router.output_speedup))
+    throw ConfigError(shown_as(router.output_queue_flits) + " is too small: " + shown_as(router.output_speedup) +
+                      " adds up to " + shown(e.at(router.output_speedup)) +
+                      " flits at once. Raise it, or set 0 for a queue that only credits limit.");
+}
+
 /// In a closed loop only routers compare priorities.
 void check_priorities(const Experiment& e) {
   const ParamRecord& p = param::traffic.class_priority;
@@ -163,6 +183,7 @@ void check_vc(const Experiment& e) {
   check_channels(e);
   check_routing(e);
   check_buffers(e);
+  check_speedup(e);
   check_priorities(e);
 }
 

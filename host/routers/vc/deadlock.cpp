@@ -35,7 +35,7 @@ class Search final : public WaitsFor {
     const Item<1> router = routers_[index];
     const vc::InputVc& in = router.at(t_.router_fields.input, flat);
     if (in.stage == vc::VcState::kIdle || in.stage == vc::VcState::kRouting) return true;
-    if (in_transit(router, t_.router_fields.flit_mail, port_of(i), vc_of(i))) return true;
+    if (flit_in_transit(index, port_of(i), vc_of(i))) return true;
     if (in.stage == vc::VcState::kWaiting) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
       if (t_.flow_control == vc::FlowControl::kStoreAndForward && in.flits < in.left) return false;
@@ -46,7 +46,7 @@ class Search final : public WaitsFor {
             t_.atomic_adaptive && ((adaptive >> out % t_.vcs) & 1) && out / t_.vcs < t_.network_ports;
         const u32 needed = empty_only ? t_.buffer_flits : credits_to_take(t_, packet.flits);
         if (o.owner == vc::kNoOwner && o.credits >= needed) return true;
-        if (in_transit(router, t_.router_fields.credit_mail, out / t_.vcs, out % t_.vcs)) return true;
+        if (credit_in_transit(index, out / t_.vcs, out % t_.vcs)) return true;
         if (out / t_.vcs >= t_.network_ports && accepts(index, out)) return true;
       }
       return false;
@@ -54,8 +54,7 @@ class Search final : public WaitsFor {
     const u32 out = in.out_port * t_.vcs + in.out_vc;
     if (!in.flits) return topology_.peer(index, port_of(i)).is_terminal;
     if (in.out_port >= t_.network_ports && accepts(index, out)) return true;
-    return router.at(t_.router_fields.output, out).credits > 0 ||
-           in_transit(router, t_.router_fields.credit_mail, in.out_port, in.out_vc);
+    return router.at(t_.router_fields.output, out).credits > 0 || credit_in_transit(index, in.out_port, in.out_vc);
   }
 
   std::vector<u64> waits_for(u64 i) const override {
@@ -99,8 +98,34 @@ class Search final : public WaitsFor {
   u64 number(u32 router, u32 flat) const { return u64{router} * t_.ports * t_.vcs + flat; }
   u32 flat_of(u64 i) const { return port_of(i) * t_.vcs + vc_of(i); }
 
-  /// Returns whether a flit or credit for (port, vc) is in transit in an inbox.
-  bool in_transit(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
+  /// Returns whether a flit for an input VC is in transit, or in the queue of the output port that sends to it.
+  bool flit_in_transit(u32 index, u32 port, u32 vc) const {
+    const Peer& peer = topology_.peer(index, port);
+    return in_inbox(routers_[index], t_.router_fields.flit_mail, port, vc) ||
+           (!peer.is_terminal && in_queue(peer.item, peer.port, vc));
+  }
+  /// Returns whether a credit for an output VC is in transit, or the input port that it comes from owes it.
+  bool credit_in_transit(u32 index, u32 port, u32 vc) const {
+    const Peer& peer = topology_.peer(index, port);
+    return in_inbox(routers_[index], t_.router_fields.credit_mail, port, vc) ||
+           (!peer.is_terminal && owes(peer.item, peer.port, vc));
+  }
+  bool in_queue(u32 index, u32 port, u32 vc) const {
+    if (!t_.queue_flits) return false;
+    const Item<1> router = routers_[index];
+    const vc::PortQueues& q = router.at(t_.router_fields.queues, port);
+    for (u32 i = 0; i < q.flits; ++i)
+      if ((router.at(t_.router_fields.queue, port * t_.queue_flits + (q.first + i) % t_.queue_flits) & kVcBits) ==
+          vc + 1)
+        return true;
+    return false;
+  }
+  bool owes(u32 index, u32 port, u32 vc) const {
+    return t_.late_credits && routers_[index].at(t_.router_fields.owed, port * t_.vcs + vc);
+  }
+
+  /// Returns whether a flit or credit for (port, vc) is in an inbox.
+  bool in_inbox(const Item<1>& router, Field<u64> field, u32 port, u32 vc) const {
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot) {
       const u64 word = router.at(field, slot * t_.port_words + port / 8);
       if ((static_cast<u32>(word >> (port % 8 * 8)) & kVcBits) == vc + 1) return true;
@@ -206,9 +231,10 @@ class Search final : public WaitsFor {
       if (item.at(t_.terminal_fields.output, lowest_bit(set)).credits >= credits_to_reply(terminal)) return true;
     for (u32 slot = 0; slot <= t_.slot_mask; ++slot)
       if (item.at(t_.terminal_fields.credit_mail, slot) || item.at(t_.terminal_fields.flit_mail, slot)) return true;
+    const u32 router = topology_.terminal_router(terminal), port = topology_.terminal_port(terminal);
     for (u32 vc = 0; vc < t_.vcs; ++vc) {
       const EjectionVc& held = item.at(t_.terminal_fields.held, vc);
-      if (held.flits && held.left) return true;
+      if ((held.flits && held.left) || in_queue(router, port, vc) || owes(router, port, vc)) return true;
     }
     return false;
   }

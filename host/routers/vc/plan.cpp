@@ -56,9 +56,18 @@ void VcPlan::set_parameters(const Experiment& e) {
   vc::set_delays(table_, e);
   vc::set_sizes(table_, e, traffic_.shortest);
   vc::set_choices(table_, e);
-  if (table_.arbiter == vc::ArbiterKind::kMatrix && table_.ports > vc::kMaxMatrixPorts)
+  const std::string ports = std::to_string(table_.ports);
+  if (table_.ports * table_.crossbar_factor > vc::kMaxPorts)
+    throw ConfigError("Routers of " + ports + " ports do not fit a speedup of " +
+                      std::to_string(table_.crossbar_factor) + ": a crossbar has up to " +
+                      std::to_string(vc::kMaxPorts) +
+                      " inputs and outputs. Lower router.input_speedup or router.output_speedup, or use "
+                      "router.internal_speedup.");
+  if (table_.arbiter == vc::ArbiterKind::kMatrix && table_.ports * table_.crossbar_factor > vc::kMaxMatrixPorts)
     throw ConfigError("router.arbiter = \"matrix\" supports routers of up to " + std::to_string(vc::kMaxMatrixPorts) +
-                      " ports, and these have " + std::to_string(table_.ports) +
+                      " ports" + (table_.crossbar_factor > 1 ? ", multiplied by the speedup" : "") +
+                      ", and these have " + ports +
+                      (table_.crossbar_factor > 1 ? " x " + std::to_string(table_.crossbar_factor) : "") +
                       ". Use \"round_robin\" or \"oldest_first\", or a smaller network.");
   table_.mode = traffic_.mode;
   table_.traffic = traffic_.table;

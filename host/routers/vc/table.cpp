@@ -113,6 +113,21 @@ void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
   t.message_classes = message_classes(e);
 }
 
+void set_speedup(VcTable& t, const Experiment& e) {
+  t.input_speedup = static_cast<u8>(e.u32_of(param::router.input_speedup));
+  t.output_speedup = static_cast<u8>(e.u32_of(param::router.output_speedup));
+  t.internal_speedup = static_cast<u8>(e.u32_of(param::router.internal_speedup));
+  t.crossbar_factor = std::max(t.input_speedup, t.output_speedup);
+  for (u32 vc = 0; vc < t.vcs; ++vc) t.crossbar_vcs[vc % t.input_speedup] |= static_cast<u16>(1u << vc);
+  t.late_credits = t.input_speedup * t.internal_speedup > 1;
+  if (t.output_speedup * t.internal_speedup == 1) return;
+  // A flit takes its credit when it enters the queue, so credits limit the queue, too. A round can add a flit for each
+  // of the port's crossbar outputs.
+  const u32 most = t.vcs * t.buffer_flits, given = e.u32_of(param::router.output_queue_flits);
+  t.queue_flits = given ? std::min(given, most) : most;
+  t.queue_limit = given ? given - t.output_speedup + 1u : most + 1;
+}
+
 void set_choices(VcTable& t, const Experiment& e) {
   t.flow_control = e.choice<FlowControl>(param::router.flow_control);
   t.vc_allocator = e.choice<Allocator>(param::router.vc_allocator);
@@ -122,6 +137,7 @@ void set_choices(VcTable& t, const Experiment& e) {
   t.speculative = e.flag(param::router.speculative);
   t.hold_switch = e.flag(param::router.hold_switch_for_packet);
   t.wait_for_tail_credit = e.flag(param::router.wait_for_tail_credit);
+  set_speedup(t, e);
   t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
   if (e.has(param::routing.intermediate)) t.intermediate = e.choice<Intermediate>(param::routing.intermediate);
   if (e.has(param::routing.congestion)) t.congestion = e.choice<Congestion>(param::routing.congestion);

@@ -3,21 +3,26 @@
 /// fixed priority, and arbiters that compare ranks: the age of a packet, its hops, the priority of its class, or a
 /// random number. Each arbiter chooses from a set of requesters, given as bits. Its state changes only for grants that
 /// are used.
-#include "kernels/routers/vc/state.hpp"
+#include "kernels/routers/vc/speedup.hpp"
 #include "kernels/routers/vc/streams.hpp"
 
 namespace flitlab::vc {
 
-/// A cycle of a router's arbiters.
+/// A round of a router's arbiters.
 struct Turn {
   Cycle now;
-  u64 draw;  ///< random arbiter: random bits of this router and cycle
+  u64 draw;  ///< random arbiter: random bits of this router and round
 };
+/// `round`: number of the round. Without router.internal_speedup, each cycle has one round, of the same number.
+template <class V>
+FLITLAB_INLINE Turn turn_of(const V& v, u32 index, Cycle now, u32 round) {
+  if (v.t.arbiter != ArbiterKind::kRandom) return {now, 0};
+  const Random4 r = philox(v.row->seed, stream::kArbiter, index, round);
+  return {now, u64{r.word[0]} << 32 | r.word[1]};
+}
 template <class V>
 FLITLAB_INLINE Turn turn_of(const V& v, u32 index, Cycle now) {
-  if (v.t.arbiter != ArbiterKind::kRandom) return {now, 0};
-  const Random4 r = philox(v.row->seed, stream::kArbiter, index, now);
-  return {now, u64{r.word[0]} << 32 | r.word[1]};
+  return turn_of(v, index, now, now);
 }
 
 /// Returns the rank of input VC `flat` (port * vcs + VC) and the packet at its front; the highest rank wins.
@@ -54,9 +59,10 @@ FLITLAB_INLINE void matrix_update(const Item<W>& router, Field<u32> matrix, u32 
   router.at(matrix, row0 + winner) = 0;
 }
 
-/// Returns the VC with which input port `port` requests, a member of `set`, which must not be empty.
+/// Returns the VC with which crossbar input `input` requests, a member of `set`, which must not be empty.
 template <class T, int W>
-FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set, const Turn& turn) {
+FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 input, u32 set, const Turn& turn) {
+  const u32 port = port_of(t, input);
   if (compares_ranks(t.arbiter)) {
     u32 best = lowest_bit(set), highest = 0;
     for (u32 rest = set; rest; rest &= rest - 1) {
@@ -68,42 +74,45 @@ FLITLAB_INLINE u32 pick_vc(const T& t, const Item<W>& router, u32 port, u32 set,
   switch (t.arbiter) {
     case ArbiterKind::kMatrix: return matrix_winner(router, t.router_fields.input_matrix, port * t.vcs, set);
     case ArbiterKind::kFixedPriority: return lowest_bit(set);
-    default: return first_at_or_after(set, router.at(t.router_fields.port, port).pick_vc);
+    default: return first_at_or_after(set, router.at(t.router_fields.port, input).pick_vc);
   }
 }
 
-/// Returns the input port, a member of `set`, that wins output port `out`. `vc_of[i]`: VC with which input i requests.
+/// Returns the crossbar input, a member of `set`, that wins crossbar output `out`. `vc_of[i]`: VC with which input i
+/// requests.
 template <class T, int W>
 FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, PortSet set, const u8* vc_of,
                               const Turn& turn) {
   if (compares_ranks(t.arbiter)) {
     u32 best = lowest_bit(set), highest = 0;
     for (PortSet rest = set; rest; rest &= rest - 1) {
-      const u32 i = lowest_bit(rest), rank = front_rank(t, router, i * t.vcs + vc_of[i], turn);
+      const u32 i = lowest_bit(rest), rank = front_rank(t, router, port_of(t, i) * t.vcs + vc_of[i], turn);
       if (rank > highest) highest = rank, best = i;
     }
     return best;
   }
   switch (t.arbiter) {
-    case ArbiterKind::kMatrix:  // at most kMaxMatrixPorts ports
-      return matrix_winner(router, t.router_fields.output_matrix, out * t.ports, static_cast<u32>(set));
+    case ArbiterKind::kMatrix:  // at most kMaxMatrixPorts inputs
+      return matrix_winner(router, t.router_fields.output_matrix, out * t.ports * t.crossbar_factor,
+                           static_cast<u32>(set));
     case ArbiterKind::kFixedPriority: return lowest_bit(set);
     default: return first_at_or_after64(set, router.at(t.router_fields.port, out).pick_input);
   }
 }
 
-/// Returns the first diagonal of a wavefront allocator in a cycle. It is pseudo-random, because a diagonal that
+/// Returns the first diagonal of a wavefront allocator in a round. It is pseudo-random, because a diagonal that
 /// advances by one per cycle could keep in step with packets of fixed length and starve some inputs.
-FLITLAB_HD inline u32 first_diagonal(Cycle now, u32 diagonals) { return static_cast<u32>(mix64(now) % diagonals); }
+FLITLAB_HD inline u32 first_diagonal(u32 round, u32 diagonals) { return static_cast<u32>(mix64(round) % diagonals); }
 
-/// Updates the arbiters after VC `vc` of input `in` has won output `out`.
+/// Updates the arbiters after VC `vc` at crossbar input `in` has won crossbar output `out`.
 template <class T, int W>
 FLITLAB_INLINE void update_arbiters(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
   PortState& input = router.at(t.router_fields.port, in);
   if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
   if (t.arbiter == ArbiterKind::kMatrix) {
-    matrix_update(router, t.router_fields.input_matrix, in * t.vcs, t.vcs, vc);
-    matrix_update(router, t.router_fields.output_matrix, out * t.ports, t.ports, in);
+    const u32 inputs = t.ports * t.crossbar_factor;
+    matrix_update(router, t.router_fields.input_matrix, port_of(t, in) * t.vcs, t.vcs, vc);
+    matrix_update(router, t.router_fields.output_matrix, out * inputs, inputs, in);
     return;
   }
   input.pick_vc = static_cast<u8>(vc + 1);
@@ -124,7 +133,8 @@ FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out
     case ArbiterKind::kMatrix: {
       // The output port's matrix ranks input ports; VCs of one input port take turns.
       const u32 pa = a / t.vcs, pb = b / t.vcs;
-      if (pa != pb) return (router.at(t.router_fields.output_matrix, out_port * t.ports + pa) >> pb) & 1;
+      if (pa != pb)
+        return (router.at(t.router_fields.output_matrix, out_port * t.ports * t.crossbar_factor + pa) >> pb) & 1;
       [[fallthrough]];
     }
     default: {

@@ -22,6 +22,28 @@ FLITLAB_HD inline bool sets_agree(const T& t, const Item<W>& router, u32 port, u
   return !owns || has(word.credits) == (router.at(t.router_fields.output, in.out_port * t.vcs + in.out_vc).credits > 0);
 }
 
+/// Counts the flits in the queue of an output port by their VC. Returns the number of their tails.
+template <class T, int W>
+FLITLAB_HD inline u32 count_queue(const T& t, const Item<W>& router, u32 port, u32 (&flits)[kMaxVcs]) {
+  if (!t.queue_flits) return 0;
+  const PortQueues& q = router.at(t.router_fields.queues, port);
+  u32 tails = 0;
+  for (u32 i = 0; i < q.flits; ++i) {
+    const u8 flit = router.at(t.router_fields.queue, port * t.queue_flits + (q.first + i) % t.queue_flits);
+    ++flits[((flit & kVcBits) - 1u) % kMaxVcs];
+    tails += (flit & kTailMark) != 0;
+  }
+  return tails;
+}
+
+/// Returns whether a port's sum of owed credits agrees with its VCs.
+template <class T, int W>
+FLITLAB_HD inline bool owed_agree(const T& t, const Item<W>& router, u32 port) {
+  u32 owed = 0;
+  for (u32 vc = 0; vc < t.vcs; ++vc) owed += router.at(t.router_fields.owed, port * t.vcs + vc);
+  return owed == router.at(t.router_fields.queues, port).credits;
+}
+
 /// Counts the flits and packets that wait in an ejection VC of a closed loop's terminal. Returns the number of flits.
 template <class T, int W>
 FLITLAB_HD inline u32 count_held(const T& t, const Item<W>& terminal, u32 vc, u32& flits, u32& packets) {
@@ -61,12 +83,15 @@ struct AuditRouter {
     for (u32 port = 0; port < t.ports; ++port) {
       const Peer peer = t.peers[std::size_t{index} * t.ports + port];
       if (peer.item == kNone) continue;
-      if (t.narrow && port < t.network_ports &&
-          (router.at(t.router_fields.port, port).occupied >= channel_of(t, index, port).flits) !=
-              ((router.at(t.router_fields.control, port >> t.set_shift).closed >> port_bit(t, port) & 1) != 0))
+      const bool closed = router.at(t.router_fields.control, port >> t.set_shift).closed >> port_bit(t, port) & 1;
+      if (closed != (t.narrow && !t.queue_flits && is_occupied(t, router, index, port)))
         raise_fault(fault, kFaultBookkeeping, port);
-      // Flits and credits of each VC in transit: into this router, and from it to a terminal.
-      u32 entering[kMaxVcs]{}, leaving[kMaxVcs]{};
+      // Flits and credits of each VC in transit: into this router, and from it to a terminal. `queued`: flits in this
+      // router's queue toward the port's other end.
+      u32 entering[kMaxVcs]{}, leaving[kMaxVcs]{}, queued[kMaxVcs]{};
+      packets += count_queue(t, router, port, queued);
+      if (t.late_credits && !owed_agree(t, router, port)) raise_fault(fault, kFaultBookkeeping, port);
+      if (!peer.is_terminal) count_queue(t, v.routers[peer.item], peer.port, entering);
       const auto find = [&](u32(&sums)[kMaxVcs], u8 arrival, bool is_flit) {
         if (!arrival) return;
         ++sums[((arrival & kVcBits) - 1u) % kMaxVcs];
@@ -89,8 +114,9 @@ struct AuditRouter {
       for (u32 vc = 0; vc < t.vcs; ++vc) {
         const u32 flat = port * t.vcs + vc;
         const InputVc& in = router.at(t.router_fields.input, flat);
-        u32 in_sum = in.flits + entering[vc], out_sum = leaving[vc];
-        flits += in.flits;
+        u32 in_sum = in.flits + entering[vc], out_sum = leaving[vc] + queued[vc];
+        flits += in.flits + queued[vc];
+        if (t.late_credits) in_sum += router.at(t.router_fields.owed, flat);
         const u32 left =
             in.stage >= VcState::kWaiting ? in.left : router.at(t.router_fields.ring, flat * t.ring + in.first).flits;
         packets += tails_among(router, t.router_fields.ring, flat * t.ring, t.ring, in.first, left, in.flits);

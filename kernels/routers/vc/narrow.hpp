@@ -20,7 +20,13 @@ FLITLAB_INLINE void occupy(const T& t, u32 index, u32 port, PortState& out) {
   if (port < t.network_ports) out.occupied = static_cast<u8>(out.occupied + channel_of(t, index, port).cycles);
 }
 
-/// Ends a cycle of a router's channels.
+/// Returns whether the channel of an output port accepts no flit in this cycle.
+template <class T, int W>
+FLITLAB_INLINE bool is_occupied(const T& t, const Item<W>& router, u32 index, u32 port) {
+  return port < t.network_ports && router.at(t.router_fields.port, port).occupied >= channel_of(t, index, port).flits;
+}
+
+/// Ends a cycle of a router's channels. Outputs with queues are closed only while these are full (speedup.hpp).
 template <class T, int W>
 FLITLAB_INLINE void advance_channels(const T& t, const Item<W>& router, RouterControl& control, u32 index) {
   for (u32 w = 0; w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).closed = 0;
@@ -28,18 +34,19 @@ FLITLAB_INLINE void advance_channels(const T& t, const Item<W>& router, RouterCo
     PortState& out = router.at(t.router_fields.port, port);
     const u32 flits = channel_of(t, index, port).flits;
     out.occupied = static_cast<u8>(out.occupied > flits ? out.occupied - flits : 0);
-    word_of(t, router, control, port).closed |= u32{out.occupied >= flits} << port_bit(t, port);
+    if (!t.queue_flits) word_of(t, router, control, port).closed |= u32{out.occupied >= flits} << port_bit(t, port);
   }
 }
 
-/// Returns whether outputs can be closed: because their channels are narrow, or because packets hold connections.
+/// Returns whether outputs can be closed: because their channels are narrow, because packets hold connections, or
+/// because queues are full.
 template <class T>
 FLITLAB_INLINE bool may_close(const T& t) {
-  return t.narrow || t.hold_switch;
+  return t.narrow || t.hold_switch || t.queue_flits;
 }
 
-/// Returns whether an output accepts no flit in this cycle: its channel is occupied, or, during switch allocation, a
-/// packet holds it.
+/// Returns whether an output accepts no flit in this cycle: its channel is occupied, or, during switch allocation, its
+/// queue is full or a packet holds it.
 template <class T, int W>
 FLITLAB_INLINE bool is_closed(const T& t, const Item<W>& router, RouterControl& control, u32 port) {
   return may_close(t) && (word_of(t, router, control, port).closed >> port_bit(t, port) & 1);

@@ -104,6 +104,48 @@ inline constexpr struct RouterParams {
           "An output virtual channel is free for the next packet only when the credit of the last packet's tail has "
           "returned, so that a buffer never holds flits of two packets.",
       .cite = "BookSim 2: wait_for_tail_credit"};
+  ParamRecord input_speedup{
+      .path = "router.input_speedup",
+      .type = ParamType::kInt,
+      .default_value = "1",
+      .min = 1,
+      .max = 8,
+      .help =
+          "Inputs of the crossbar for each input port: virtual channel v uses number v mod input_speedup, so that "
+          "several "
+          "virtual channels of a port can send in one cycle. More than 1: the network uses scalar state.",
+      .cite = "Dally & Towles 17.2; BookSim 2: input_speedup"};
+  ParamRecord output_speedup{
+      .path = "router.output_speedup",
+      .type = ParamType::kInt,
+      .default_value = "1",
+      .min = 1,
+      .max = 8,
+      .help =
+          "Outputs of the crossbar for each output port: input port p uses number p mod output_speedup, so that "
+          "several "
+          "flits can enter the queue of a port in one cycle. More than 1: the network uses scalar state.",
+      .cite = "Dally & Towles 17.2; BookSim 2: output_speedup"};
+  ParamRecord internal_speedup{.path = "router.internal_speedup",
+                               .type = ParamType::kInt,
+                               .default_value = "1",
+                               .min = 1,
+                               .max = 8,
+                               .help =
+                                   "Rounds of VC allocation and switch allocation in a cycle. Channels still carry one "
+                                   "flit per cycle. More than 1: the network uses scalar state.",
+                               .cite = "BookSim 2: internal_speedup"};
+  ParamRecord output_queue_flits{.path = "router.output_queue_flits",
+                                 .type = ParamType::kInt,
+                                 .default_value = "0",
+                                 .min = 0,
+                                 .max = 16384,
+                                 .unit = "flits",
+                                 .help =
+                                     "Queue of each output port, for flits that have crossed the crossbar and wait for "
+                                     "the channel. 0: as many as the credits of the port allow.",
+                                 .cite = "BookSim 2: output_buffer_size",
+                                 .only_if = "router.internal_speedup|router.output_speedup=2|3|4|5|6|7|8"};
   ParamRecord speculative{
       .path = "router.speculative",
       .type = ParamType::kBool,

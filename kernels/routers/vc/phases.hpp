@@ -30,7 +30,8 @@ struct RouterPhase {
 #endif
   }
 
-  /// Returns whether a flit or credit arrives at a router, or one of its packets may advance.
+  /// Returns whether a flit or credit arrives at a router or waits there for a channel, or one of its packets may
+  /// advance.
   template <class V>
   FLITLAB_INLINE static bool due(const V& v, u32 index, Cycle now) {
     const auto& t = v.t;
@@ -44,7 +45,8 @@ struct RouterPhase {
       const RouterControl& word = router.at(t.router_fields.control, w);
       any |= word.ready() | word.waiting | word.pending;
     }
-    return any != 0 || (t.narrow && occupies_channels(t, router));
+    return any != 0 || (t.narrow && occupies_channels(t, router)) ||
+           ((t.queue_flits || t.late_credits) && holds_back(t, router));
   }
 
   template <class V>
@@ -84,6 +86,19 @@ struct RouterPhase {
         } while (arrivals);
       }
     }
+    // Numbers of rounds: without internal speedup, each cycle has one round, of the same number.
+    for (u32 r = 0; r < t.internal_speedup; ++r) allocate(v, router, control, index, now, now * t.internal_speedup + r);
+    const Outbox<V> outbox(v, t.vcs * t.ring, now);
+    if (t.queue_flits) send_queued(v, outbox, router, control, index);
+    if (t.late_credits) return_owed(v, outbox, router, index);
+    if (t.narrow) advance_channels(t, router, control, index);
+  }
+
+  /// One round of VC allocation and switch allocation.
+  template <class V, int W>
+  FLITLAB_INLINE static void allocate(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now,
+                                      u32 round) {
+    const auto& t = v.t;
     u64 ready = 0, waiting = 0, pending = 0;
     for (u32 w = 0; w < t.set_words; ++w) {
       const RouterControl& word = word_of(t, router, control, w << t.set_shift);
@@ -91,11 +106,10 @@ struct RouterPhase {
       pending |= word.pending;
     }
     if (pending) release_pending(v, router, control, now);
-    if (waiting) allocate_vcs(v, router, control, index, now);
+    if (waiting) allocate_vcs(v, router, control, index, now, round);
     for (u32 w = 0; w < t.set_words; ++w) ready |= word_of(t, router, control, w << t.set_shift).ready();
-    if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now);
+    if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now, round);
     for (u32 w = 0; waiting && w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).bids = 0;
-    if (t.narrow) advance_channels(t, router, control, index);
   }
 };
 

@@ -21,13 +21,15 @@ struct StartRouter {
         out.owner = kNoOwner;
         router.at(t.router_fields.claim, port * t.vcs + vc) = kNoOwner;
       }
-      if (t.arbiter == ArbiterKind::kMatrix) {
+      if (t.arbiter == ArbiterKind::kMatrix) {  // and output_matrix below
         // Upper triangle: lower numbers beat higher ones until the first grant.
         for (u32 vc = 0; vc < t.vcs; ++vc) router.at(t.router_fields.input_matrix, port * t.vcs + vc) = ~0u << vc << 1;
-        for (u32 in = 0; in < t.ports; ++in)
-          router.at(t.router_fields.output_matrix, port * t.ports + in) = ~0u << in << 1;
       }
     }
+    const u32 crossbar = t.ports * t.crossbar_factor;
+    for (u32 out = 0; t.arbiter == ArbiterKind::kMatrix && out < crossbar; ++out)
+      for (u32 in = 0; in < crossbar; ++in)
+        router.at(t.router_fields.output_matrix, out * crossbar + in) = ~0u << in << 1;
   }
 };
 

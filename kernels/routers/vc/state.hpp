@@ -18,14 +18,15 @@
 namespace flitlab::vc {
 
 inline constexpr u32 kMaxVcs = 16;
-inline constexpr u32 kMaxPorts = 64;
+inline constexpr u32 kMaxPorts = 64;        ///< of a router, and most inputs or outputs of its crossbar
 inline constexpr u32 kMaxMatrixPorts = 32;  ///< with matrix arbiters
+inline constexpr u32 kMaxSpeedup = 8;
 inline constexpr u32 kMaxDims = 20;
 inline constexpr u32 kMaxTreeLevels = 8;  ///< fat tree: levels of routers below the highest
 inline constexpr u32 kMaxHyperxDims = 8;  ///< with DAL, DimWAR or OmniWAR
 inline constexpr u16 kNoOwner = 0xFFFF;
 
-/// A set of a router's ports, a bit per port.
+/// A set of a router's ports, or of inputs or outputs of its crossbar (speedup.hpp), a bit for each.
 using PortSet = u64;
 
 /// Progress of the packet at the front of an input virtual channel.
@@ -55,7 +56,8 @@ struct RouterControl {
 };
 static_assert(sizeof(RouterControl) == 64);
 
-/// State of input port p and of output port p. A round-robin pointer is one past the index that was served last.
+/// State of input port p and of output port p, or of a crossbar's input and output p. A round-robin pointer is one past
+/// the index that was served last.
 struct PortState {
   FLITLAB_MEMBERS(PortState,
     (u8, pick_vc, "", "round-robin pointer of the input's arbiter over VCs"),
@@ -93,13 +95,24 @@ struct OutputVc {
 };
 static_assert(sizeof(OutputVc) == 8);
 
-/// An input port's connection through the crossbar, which a packet holds between its flits.
+/// A connection through the crossbar, which a packet holds between its flits.
 struct Connection {
   FLITLAB_MEMBERS(Connection,
-    (Cycle, at, "cycle", "last cycle in which it existed"),
+    (Cycle, at, "cycle", "last cycle in which it existed (with internal speedup: number of the round)"),
     (u32, vc, "", "virtual channel of the packet, + 1; 0: none"))
 };
 static_assert(sizeof(Connection) == 8);
+
+/// What waits at a port of a router with speedup.
+struct PortQueues {
+  FLITLAB_MEMBERS(PortQueues,
+    (u16, first, "", "position of the first flit in the output port's `queue`"),
+    (u16, flits, "flits", "in `queue`"),
+    (u16, credits, "", "sum of the input port's `owed`"),
+    (u8, pick_credit, "", "round-robin pointer over the VCs of `owed`"),
+    (u8, pad))
+};
+static_assert(sizeof(PortQueues) == 8);
 
 /// Fields of a router.
 struct RouterFields {
@@ -109,16 +122,22 @@ struct RouterFields {
       "[slot][word of 8 ports] byte p%8 of word p/8: flit arriving at input port p (see inbox.hpp)"),
     (u64, credit_mail, (t.slot_mask + 1) * t.port_words, "",
       "[slot][word of 8 ports] byte: credit arriving at output port p, its VC + 1"),
-    (PortState, port, t.ports, "", "[port] input port and output port together"),
+    (PortState, port, t.ports * t.crossbar_factor, "",
+      "[port] input port and output port together; then further inputs and outputs of the crossbar (speedup)"),
     (InputVc, input, t.ports * t.vcs, "", "[port][VC] input virtual channels"),
     (OutputVc, output, t.ports * t.vcs, "", "[port][VC] output virtual channels"),
     (u16, claim, t.ports * t.vcs, "", "[port][VC] best bidder for an output VC so far, within a cycle; else kNoOwner"),
-    (Connection, connection, t.hold_switch ? t.ports : 0, "",
-      "[port] connection of input port p through the crossbar (router.hold_switch_for_packet)"),
+    (Connection, connection, t.hold_switch ? t.ports * t.crossbar_factor : 0, "",
+      "[crossbar input] its connection through the crossbar (router.hold_switch_for_packet)"),
+    (PortQueues, queues, t.queue_flits || t.late_credits ? t.ports : 0, "", "[port] what waits there (speedup)"),
+    (u8, queue, t.ports * t.queue_flits, "",
+      "[port][position] flits at output port p (see inbox.hpp) that wait for its channel, a circular buffer (speedup)"),
+    (u16, owed, t.late_credits ? t.ports * t.vcs : 0, "", "[port][VC] credits that input port p has to return (speedup)"),
     (u32, input_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.vcs : 0, "",
       "[port][VC] matrix arbiter of input port p: VCs that VC v beats"),
-    (u32, output_matrix, t.arbiter == ArbiterKind::kMatrix ? t.ports * t.ports : 0, "",
-      "[port][port] matrix arbiter of output port p: inputs that input q beats"),
+    (u32, output_matrix,
+      t.arbiter == ArbiterKind::kMatrix ? t.ports * t.crossbar_factor * t.ports * t.crossbar_factor : 0, "",
+      "[port][port] matrix arbiter of output port p: inputs that input q beats; with speedup of the crossbar's ports"),
     (Packet, ring, t.ports * t.vcs * t.ring, "",
       "[port][VC][position] packet descriptors, a circular buffer; the upstream sender writes them with the head flit"))
 };
@@ -169,8 +188,14 @@ struct VcTable {
   TrafficMode mode;
   u8 iterations;
   u8 speculative;
-  u8 hold_switch;           ///< router.hold_switch_for_packet
-  u8 wait_for_tail_credit;  ///< router.wait_for_tail_credit
+  u8 hold_switch;                                                  ///< router.hold_switch_for_packet
+  u8 wait_for_tail_credit;                                         ///< router.wait_for_tail_credit
+  u8 input_speedup = 1, output_speedup = 1, internal_speedup = 1;  ///< router.*_speedup
+  u8 crossbar_factor = 1;              ///< the larger one of input_speedup and output_speedup
+  u8 late_credits = 0;                 ///< an input port can owe several credits
+  u16 crossbar_vcs[kMaxSpeedup] = {};  ///< [n] VCs that use the n-th crossbar input of their port
+  u32 queue_flits = 0;                 ///< positions of the queue of an output port; 0: no queue
+  u32 queue_limit = 0;                 ///< flits in a queue from which on no further flit may request it
   u8 wraps;
   u8 one_port_per_dim;  ///< hypercube: one port in each dimension
   u32 dims;
@@ -247,10 +272,13 @@ constexpr bool compares_ranks(ArbiterKind arbiter) {
          arbiter == ArbiterKind::kRandom || arbiter == ArbiterKind::kHighestPriorityFirst;
 }
 
+/// Returns whether a router has speedup of any kind.
+inline bool has_speedup(const VcTable& t) { return t.queue_flits || t.late_credits; }
+
 /// Returns whether a plan's allocators and arbiters are the default ones.
 inline bool has_default_allocators(const VcTable& t) {
   return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
-         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch;
+         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch && !has_speedup(t);
 }
 
 /// A plan with open-loop traffic. The constant hides the member of the same name, so that generic code compiles without
@@ -316,6 +344,9 @@ struct PlainTable : Traffic, PlainVcTable {
   static constexpr u8 speculative = 0;
   static constexpr u8 hold_switch = 0;
   static constexpr u8 wait_for_tail_credit = 0;
+  static constexpr u8 input_speedup = 1, output_speedup = 1, internal_speedup = 1, crossbar_factor = 1;
+  static constexpr u8 late_credits = 0;
+  static constexpr u32 queue_flits = 0;
   static constexpr FlowControl flow_control = FlowControl::kWormhole;
   static constexpr Algorithm algorithm = Algorithm::kDimensionOrder;
   static constexpr bool kDimensionOrder = true;
@@ -369,7 +400,8 @@ struct FixedVcTable : FixedTerminals<V, Traffic> {
   /// Sizes that offsets of fields depend on. `ring` is 1 because its field is the last one.
   struct Sizes {
     u32 ports = P, vcs = V, slot_mask = 3, port_words = 1, set_words = 1, ring = 1;
-    u8 hold_switch = 0;
+    u8 hold_switch = 0, crossbar_factor = 1, late_credits = 0;
+    u32 queue_flits = 0;
     ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   };
   static constexpr RouterFields make_router_fields() { return lay_out_fields<RouterFields>(Sizes{}); }
@@ -431,15 +463,6 @@ FLITLAB_INLINE void for_each_vc(const T& t, const Item<W>& router, RouterControl
       work(first_port + port, bit - port * t.vcs);
     }
   }
-}
-
-/// Returns the ports that have virtual channels in a set; `set_of` as in for_each_vc().
-template <class T, int W, class Set>
-FLITLAB_INLINE PortSet ports_with(const T& t, const Item<W>& router, RouterControl& control, Set&& set_of) {
-  PortSet ports = 0;
-  for (u32 port = 0; port < t.ports; ++port)
-    ports |= PortSet{vcs_of(t, set_of(word_of(t, router, control, port)), port) != 0} << port;
-  return ports;
 }
 
 /// Input of a phase: the plan, one replica's items and run parameters, the thread's counters.

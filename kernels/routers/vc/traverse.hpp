@@ -1,9 +1,7 @@
 #pragma once
 /// Switch traversal: moves a flit from its input VC to its output VC, and sends the flit downstream and a credit
 /// upstream (Dally & Towles sections 16.1 and 17.2).
-#include "kernels/common/outbox.hpp"
 #include "kernels/routers/vc/arbitrate.hpp"
-#include "kernels/routers/vc/narrow.hpp"
 
 namespace flitlab::vc {
 
@@ -26,7 +24,6 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
   InputVc& in = router.at(t.router_fields.input, flat);
   const u32 out_vc = in.out_vc;
   OutputVc& out = router.at(t.router_fields.output, out_port * t.vcs + out_vc);
-  const Peer* peers = t.peers + std::size_t{index} * t.ports;
   const bool head = in.stage == VcState::kHead;
   const u32 left = in.left - 1u, flits = in.flits - 1u, credits = out.credits - 1u;
   in.left = static_cast<u16>(left);
@@ -41,11 +38,14 @@ FLITLAB_INLINE u32 cross(const V& v, const Out& outbox, const Item<W>& router, R
     v.log.write(index, Event{packet.src, packet.id, EventKind::kSwitchGranted, u8(port), u8(vc), u8(out_port),
                              u8(out_vc), u8(flit_byte >> 6 & 1 ? (head ? 3 : 2) : (head ? 1 : 0)), packet.flits});
   }
-  outbox.flit(out_port, peers[out_port], static_cast<u8>(flit_byte), link_delay_of(t, index, out_port));
-  outbox.credit(port, peers[port], vc, credit_delay_of(t, index, port));
-  PortState& out_state = router.at(t.router_fields.port, out_port);
-  ++out_state.flits_sent;
-  if (t.narrow) occupy(t, index, out_port, out_state);
+  if (t.queue_flits)
+    enqueue(t, router, out_port, flit_byte);
+  else
+    depart(v, outbox, router, index, out_port, flit_byte);
+  if (t.late_credits)
+    owe_credit(t, router, port, vc);
+  else
+    return_credit(v, outbox, index, port, vc);
   return flit_byte;
 }
 
@@ -81,16 +81,18 @@ FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterCont
   if (--in.packets) start_front(t, word, port, vc, in, now + 1);
 }
 
-/// Moves one flit of input VC (port, vc) to output port `out_port`, with the extra work for heads and tails.
+/// Moves one flit of input VC (port, vc) to output port `out_port`, with the extra work for heads and tails. `round`:
+/// as for turn_of().
 template <class V, int W>
 FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
-                              u32 out_port, Cycle now) {
+                              u32 out_port, Cycle now, u32 round) {
   const Outbox<V> outbox(v, v.t.vcs * v.t.ring, now);
   const u32 flit_byte = cross(v, outbox, router, control, index, port, vc, out_port);
   if (flit_byte & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
   if (flit_byte & kTailMark) release_output(v, router, control, port, vc, out_port, now);
   if (v.t.hold_switch)
-    router.at(v.t.router_fields.connection, port) = flit_byte & kTailMark ? Connection{} : Connection{now, vc + 1};
+    router.at(v.t.router_fields.connection, crossbar_input(v.t, port, vc)) =
+        flit_byte & kTailMark ? Connection{} : Connection{round, vc + 1};
 }
 
 }  // namespace flitlab::vc

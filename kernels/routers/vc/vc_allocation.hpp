@@ -63,18 +63,18 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
   }
 }
 
-/// One round of bids. Each waiting input VC bids for free output VCs (input-first: for one of its choice; otherwise for
-/// all), and `claim` keeps the best bidder of each output VC. Returns whether any input VC bid.
+/// One iteration of bids. Each waiting input VC bids for free output VCs (input-first: for one of its choice; otherwise
+/// for all), and `claim` keeps the best bidder of each output VC. Returns whether any input VC bid.
 template <class V, int W>
-FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool one_choice,
-                              bool first_round, const Turn& turn) {
+FLITLAB_INLINE bool bid(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool one_choice,
+                        bool first_iteration, const Turn& turn) {
   const auto& t = v.t;
   bool any = false;
   const auto waiting = [](const RouterControl& word) { return word.waiting; };
   for_each_vc(t, router, control, waiting, [&](u32 port, u32 vc) __attribute__((always_inline)) {
     const u32 flat = port * t.vcs + vc;
     InputVc& in = router.at(t.router_fields.input, flat);
-    if (first_round) {
+    if (first_iteration) {
       if (!route_due(v, router, control, index, port, vc, in, turn.now)) return;
       word_of(t, router, control, port).bids |= u64{1} << bit_of(t, port, vc);
     } else if (!((vcs_of(t, word_of(t, router, control, port).bids, port) >> vc) & 1)) {
@@ -95,9 +95,9 @@ FLITLAB_INLINE bool bid_round(const V& v, const Item<W>& router, RouterControl& 
   return any;
 }
 
-/// Grants each bidder one of the output VCs that it won, and clears the claims for the next round.
+/// Grants each bidder one of the output VCs that it won, and clears the claims for the next iteration.
 template <class V, int W>
-FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE void accept(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
   const auto& t = v.t;
   const auto bidders = [](const RouterControl& word) { return word.waiting & word.bids; };
   for_each_vc(t, router, control, bidders, [&](u32 port, u32 vc) __attribute__((always_inline)) {
@@ -118,7 +118,8 @@ FLITLAB_INLINE void accept_round(const V& v, const Item<W>& router, RouterContro
 /// Wavefront: cells (input VC, output VC) on one diagonal never conflict, so diagonals are served one by one. The first
 /// diagonal changes from cycle to cycle.
 template <class V, int W>
-FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now,
+                                  u32 round) {
   const auto& t = v.t;
   const u32 n = t.ports * t.vcs;
   u32 bidders = 0;
@@ -130,7 +131,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
     ++bidders;
   });
   const auto bidding = [](const RouterControl& word) { return word.waiting & word.bids; };
-  const u32 first = first_diagonal(now, n);
+  const u32 first = first_diagonal(round, n);
   for (u32 d = 0; d < n && bidders; ++d) {
     const u32 diagonal = (d + first) % n;
     for_each_vc(t, router, control, bidding, [&](u32 port, u32 vc) {
@@ -147,20 +148,21 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
   }
 }
 
-/// VC allocation of one router.
+/// VC allocation of one router. `round`: as for turn_of().
 template <class V, int W>
-FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now,
+                                 u32 round) {
   const auto& t = v.t;
   if (t.vc_allocator == Allocator::kWavefront) {
-    wavefront_vcs(v, router, control, index, now);
+    wavefront_vcs(v, router, control, index, now, round);
     return;
   }
   const bool one_choice = t.vc_allocator == Allocator::kInputFirst;
-  const u32 rounds = t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
-  const Turn turn = turn_of(v, index, now);
-  for (u32 round = 0; round < rounds; ++round) {
-    if (!bid_round(v, router, control, index, one_choice, round == 0, turn)) return;
-    accept_round(v, router, control, index, now);
+  const u32 iterations = t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
+  const Turn turn = turn_of(v, index, now, round);
+  for (u32 iteration = 0; iteration < iterations; ++iteration) {
+    if (!bid(v, router, control, index, one_choice, iteration == 0, turn)) return;
+    accept(v, router, control, index, now);
   }
 }
 

@@ -69,13 +69,17 @@ class NaiveVc {
 
   void step_router(u32 r) {
     const u32 crossing = rules_.switch_delay + rules_.traversal_delay;
-    for (const vc_naive::Sent& s : routers[r].step(now_)) {
-      const Peer &to = top_.peer(r, s.out_port), &from = top_.peer(r, s.in_port);
-      ++counts.moves;
+    const vc_naive::Result result = routers[r].step(now_);
+    counts.moves += result.wins;
+    for (const vc_naive::Sent& s : result.flits) {
+      const Peer& to = top_.peer(r, s.out_port);
       flits_[now_ + crossing + (to.is_terminal ? 1 : rules_.delay_of(top_, r, s.out_port))].push_back(
           {to.is_terminal != 0, to.item, to.port, s.out_vc, s.flit});
-      const u32 extra = from.is_terminal ? 0 : rules_.extra_credit_delay(top_, r, s.in_port);
-      credits_[now_ + rules_.credit_delay + extra].push_back({from.is_terminal != 0, from.item, from.port, s.in_vc});
+    }
+    for (const vc_naive::Return& c : result.credits) {
+      const Peer& from = top_.peer(r, c.in_port);
+      const u32 extra = from.is_terminal ? 0 : rules_.extra_credit_delay(top_, r, c.in_port);
+      credits_[now_ + rules_.credit_delay + extra].push_back({from.is_terminal != 0, from.item, from.port, c.in_vc});
     }
   }
 

@@ -48,6 +48,10 @@ struct Rules {
         vcs(e.u32_of(vc::param::router.vcs)),
         buffer(e.u32_of(vc::param::router.buffer_flits)),
         iterations(e.u32_of(vc::param::router.allocator_iterations)),
+        input_speedup(e.u32_of(vc::param::router.input_speedup)),
+        output_speedup(e.u32_of(vc::param::router.output_speedup)),
+        internal_speedup(e.u32_of(vc::param::router.internal_speedup)),
+        output_queue(e.has(vc::param::router.output_queue_flits) ? e.u32_of(vc::param::router.output_queue_flits) : 0),
         routing_delay(e.u32_of(vc::param::router.routing_delay)),
         vc_delay(e.u32_of(vc::param::router.vc_allocation_delay)),
         switch_delay(e.u32_of(vc::param::router.switch_allocation_delay)),
@@ -72,6 +76,8 @@ struct Rules {
     if (priority.empty()) priority.assign(8, 0);
   }
 
+  /// Returns whether several flits may win the switch for an output port in a cycle, so that it needs a queue.
+  bool has_output_queues() const { return output_speedup * internal_speedup > 1; }
   bool wormhole() const { return flow_control == "wormhole"; }
   /// Returns the free slots that a virtual channel's buffer must have before a packet may take it.
   u32 room_for(u32 flits) const { return wait_for_tail ? buffer : wormhole() ? 0 : flits; }
@@ -102,7 +108,11 @@ struct Rules {
   }
 
   std::string flow_control, vc_allocator, switch_allocator, arbiter, algorithm, assignment;
-  u32 vcs, buffer, iterations, routing_delay, vc_delay, switch_delay, traversal_delay;
+  u32 vcs, buffer, iterations;
+  u32 input_speedup, output_speedup;  ///< inputs and outputs of the crossbar for each port
+  u32 internal_speedup;               ///< rounds of allocation in each cycle
+  u32 output_queue;                   ///< places in the queue of an output port; 0: no limit
+  u32 routing_delay, vc_delay, switch_delay, traversal_delay;
   List channel_delay;                 ///< of all channels, or of each dimension
   std::vector<double> channel_width;  ///< of all channels, or of each dimension
   bool own_delays;                    ///< channels have delays of their own
@@ -206,7 +216,7 @@ struct InputVc {
   List allowed;      ///< output virtual channels that the packet may take
   u32 sent = 0;      ///< number of flits of the packet that have left
   u32 next_vc = 0;   ///< round-robin pointer over output virtual channels
-  bool bid = false;  ///< has requested an output virtual channel in this cycle
+  bool bid = false;  ///< has requested an output virtual channel in this round
 
   const Packet& front() const { return *packets.front(); }
 };

@@ -15,6 +15,18 @@ struct Sent {
   u32 in_port, in_vc, out_port, out_vc;
 };
 
+/// A credit for the sender at the other end of an input port.
+struct Return {
+  u32 in_port, in_vc;
+};
+
+/// What a router does in a cycle.
+struct Result {
+  std::vector<Sent> flits;      ///< flits that leave on channels
+  std::vector<Return> credits;  ///< credits that input ports return
+  u32 wins = 0;                 ///< number of flits that win the switch
+};
+
 class Router {
  public:
   Router(const Rules& rules, const Routes& routes, const Topology& top, u32 index)
@@ -26,10 +38,16 @@ class Router {
         top_(top),
         index_(index),
         ports_(top.ports),
-        next_output_(top.ports, 0),
+        inputs_(top.ports * rules.input_speedup),
+        outputs_(top.ports * rules.output_speedup),
+        next_output_(inputs_, 0),
+        of_input_(inputs_, Arbiter(rules.arbiter, rules.vcs)),
+        of_output_(outputs_, Arbiter(rules.arbiter, inputs_)),
+        closed_(top.ports, false),
+        queue_(top.ports),
         free_at_(top.ports, 0.0),
-        of_input_(top.ports, Arbiter(rules.arbiter, rules.vcs)),
-        of_output_(top.ports, Arbiter(rules.arbiter, top.ports)) {
+        owed_(top.ports, List(rules.vcs, 0)),
+        next_owed_(top.ports, 0) {
     for (u32 p = 0; p < ports_; ++p)
       for (OutputVc& out : output[p]) out.credits = top.peer(index, p).item == kNone ? 0 : rules.buffer;
   }
@@ -44,27 +62,50 @@ class Router {
     if (in.packets.size() == 1) start(in, now);
   }
 
-  /// Processes a cycle after arriving flits and credits have been stored. Returns the flits that win the switch.
-  std::vector<Sent> step(Cycle now) {
-    sent_.clear();
-    now_ = now;
-    route(now);
-    allocate_vcs(now);
-    allocate_switch(now);
-    return sent_;
+  /// Processes a cycle after arriving flits and credits have been stored.
+  Result step(Cycle now) {
+    Result result;
+    for (u32 r = 0; r < rules_.internal_speedup; ++r) {
+      round_ = now * rules_.internal_speedup + r;
+      won_.clear();
+      close_ports(now);
+      route(now);
+      allocate_vcs(now);
+      allocate_switch(now);
+      result.wins += static_cast<u32>(won_.size());
+    }
+    result.flits = leave(now);
+    result.credits = return_credits();
+    return result;
   }
 
   std::vector<std::vector<OutputVc>> output;  ///< [port][VC]
   std::vector<std::vector<InputVc>> input;    ///< [port][VC]
   std::vector<Event> events;                  ///< events of this cycle
-  List sent_on;                               ///< [port] flits sent since cycle 0
+  List sent_on;                               ///< [port] flits that have left since cycle 0
   u64 wasted = 0;                             ///< wins of the switch without a virtual channel or a credit
 
  private:
+  /// A crossbar input and one of its virtual channels, whose flit goes to a crossbar output.
   struct Match {
-    u32 in_port, in_vc, out_port;
+    u32 from, vc, to;
     bool moves_pointers;
   };
+
+  // Crossbar inputs and outputs. Without speedup, they have the numbers of ports.
+  u32 crossbar_input(u32 port, u32 vc) const { return port + ports_ * (vc % rules_.input_speedup); }
+  u32 crossbar_output(u32 in_port, u32 out_port) const { return out_port + ports_ * (in_port % rules_.output_speedup); }
+  /// Returns the port of a crossbar input or output.
+  u32 port_of(u32 x) const { return x % ports_; }
+  /// Returns the virtual channels of a crossbar input.
+  List vcs_of(u32 x) const {
+    List list;
+    for (u32 v = 0; v < rules_.vcs; ++v)
+      if (crossbar_input(port_of(x), v) == x) list.push_back(v);
+    return list;
+  }
+  /// Returns the crossbar output to which a virtual channel of crossbar input `x` sends its packet.
+  u32 target(u32 x, u32 vc) const { return crossbar_output(port_of(x), input[port_of(x)][vc].out_port); }
 
   void note(EventKind kind, const Flit& flit, u32 port, u32 vc, u32 out_port, u32 out_vc) {
     events.push_back({flit.packet->source, flit.packet->id, kind, static_cast<u8>(port), static_cast<u8>(vc),
@@ -103,7 +144,7 @@ class Router {
     });
   }
 
-  /// Returns the output virtual channels that can be allocated to a packet in this cycle.
+  /// Returns the output virtual channels that can be allocated to a packet in this round.
   List takeable(const InputVc& in) const {
     List list;
     for (u32 vc : in.allowed) {
@@ -132,7 +173,7 @@ class Router {
     if (rules_.arbiter == "most_hops_first") return in.hops.front();
     if (rules_.arbiter == "highest_priority_first")  // then age
       return std::int64_t{rules_.priority.at(in.front().message_class)} * 1000000 - in.front().created;
-    const Random4 r = philox(rules_.seed, vc::stream::kArbiter, index_, now_);
+    const Random4 r = philox(rules_.seed, vc::stream::kArbiter, index_, round_);
     return static_cast<std::int64_t>(mix64((u64{r.word[0]} << 32) + r.word[1] + port * rules_.vcs + vc) >> 32);
   }
 
@@ -141,7 +182,8 @@ class Router {
     if (rules_.arbiter == "round_robin") return first_from(bidders, out.next_input);
     if (rules_.arbiter != "matrix")
       return of_output_[out_port].pick(bidders, [&](u32 b) { return rank(b / rules_.vcs, b % rules_.vcs); });
-    // Matrix arbiter: it chooses among input ports, and the virtual channels of a port take turns.
+    // Matrix arbiter: that of the first crossbar output of the port chooses among input ports (as if they were crossbar
+    // inputs), and the virtual channels of a port take turns.
     List ports, of_port;
     for (u32 bidder : bidders) ports.push_back(bidder / rules_.vcs);
     const u32 port = of_output_[out_port].pick(ports, [](u32) { return 0; });
@@ -152,8 +194,8 @@ class Router {
 
   void allocate_vcs(Cycle now) {
     if (rules_.vc_allocator == "wavefront") return wavefront_vcs(now);
-    const u32 rounds = rules_.vc_allocator == "islip" ? rules_.iterations : 1;
-    for (u32 round = 0; round < rounds; ++round) {
+    const u32 iterations = rules_.vc_allocator == "islip" ? rules_.iterations : 1;
+    for (u32 i = 0; i < iterations; ++i) {
       std::map<std::pair<u32, u32>, List> bidders;  // requesters, by output virtual channel
       for_each_input([&](u32 p, u32 v, const InputVc& in) {
         if (!in.bid || in.stage != InputVc::kWaiting) return;
@@ -177,182 +219,193 @@ class Router {
     for (u32 d = 0; d < n; ++d)
       for_each_input([&](u32 p, u32 v, const InputVc& in) {
         if (!in.bid || in.stage != InputVc::kWaiting) return;
-        const u64 column = (mix64(now) % n + d + n - (p * rules_.vcs + v)) % n;
+        const u64 column = (mix64(round_) % n + d + n - (p * rules_.vcs + v)) % n;
         if (column / rules_.vcs == in.out_port && contains(takeable(in), column % rules_.vcs))
           grant(p, v, static_cast<u32>(column % rules_.vcs), now);
       });
   }
 
   /// Returns whether an output's channel cannot accept a flit, because the flits before it do not end in this cycle.
-  bool is_closed(u32 port, Cycle now) const { return free_at_[port] > now + 1 - 1e-6; }
+  bool is_busy(u32 port, Cycle now) const { return free_at_[port] > now + 1 - 1e-6; }
+  /// Returns whether an output's queue lacks the places for all flits that may win the switch in one round.
+  bool is_full(u32 port) const {
+    return rules_.output_queue && queue_[port].size() + rules_.output_speedup > rules_.output_queue;
+  }
+  /// Finds the output ports for which no flit may win the switch in this round. Ports with queues take flits while
+  /// their channels accept none.
+  void close_ports(Cycle now) {
+    for (u32 p = 0; p < ports_; ++p) closed_[p] = rules_.has_output_queues() ? is_full(p) : is_busy(p, now);
+  }
 
-  /// Returns the virtual channels of an input port that may send, to one output port or to any.
-  List ready(u32 port, Cycle now, u32 out_port = kNone) const {
+  /// Returns the virtual channels of a crossbar input that may send, to one crossbar output or to any.
+  List ready(u32 x, Cycle now, u32 to = kNone) const {
     List list;
-    for (u32 v = 0; v < rules_.vcs; ++v) {
-      const InputVc& in = input[port][v];
+    for (u32 v : vcs_of(x)) {
+      const InputVc& in = input[port_of(x)][v];
       if (in.stage == InputVc::kGranted && now >= in.ready_at && !in.buffer.empty() &&
-          output[in.out_port][in.out_vc].credits && !is_closed(in.out_port, now) && !is_held(port, in.out_port) &&
-          (out_port == kNone || in.out_port == out_port))
+          output[in.out_port][in.out_vc].credits && !closed_[in.out_port] && !is_held(x, target(x, v)) &&
+          (to == kNone || target(x, v) == to))
         list.push_back(v);
     }
     return list;
   }
-  u32 pick_vc(u32 port, const List& vcs) const {
-    return of_input_[port].pick(vcs, [&](u32 vc) { return rank(port, vc); });
+  u32 pick_vc(u32 x, const List& vcs) const {
+    return of_input_[x].pick(vcs, [&](u32 vc) { return rank(port_of(x), vc); });
   }
-  /// Returns the input port that an output port grants. `vc_of`: virtual channel that each input port has selected.
-  u32 pick_input(u32 out_port, const List& ports, const std::map<u32, u32>& vc_of) const {
-    return of_output_[out_port].pick(ports, [&](u32 p) { return rank(p, vc_of.at(p)); });
+  /// Returns the crossbar input that a crossbar output grants. `vc_of`: virtual channel that each input has selected.
+  u32 pick_input(u32 to, const List& inputs, const std::map<u32, u32>& vc_of) const {
+    return of_output_[to].pick(inputs, [&](u32 x) { return rank(port_of(x), vc_of.at(x)); });
   }
 
   void allocate_switch(Cycle now) {
-    find_held(now);
+    find_held();
     std::vector<Match> matches;
     if (rules_.switch_allocator == "separable_input_first") matches = input_first(now);
     if (rules_.switch_allocator == "separable_output_first") matches = output_first(1, now);
     if (rules_.switch_allocator == "islip") matches = output_first(rules_.iterations, now);
     if (rules_.switch_allocator == "wavefront") matches = wavefront(now);
+    // The order of crossbar inputs is that in which flits enter the queue of an output port.
+    std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) { return a.from < b.from; });
     for (const Match& m : matches) send(m, now);
     if (rules_.speculative) speculate(matches, now);
-    std::map<u32, u32> connections;  // of the next cycle
-    for (const Sent& s : sent_)
-      if (rules_.hold_switch && !s.flit.is_tail()) connections[s.in_port] = s.in_vc;
-    for (const auto& [port, vc] : std::exchange(held_, {})) {
-      const InputVc& in = input[port][vc];
-      if (is_closed(in.out_port, now))
-        connections[port] = vc;
-      else if (send({port, vc, in.out_port, false}, now); !sent_.back().flit.is_tail())
-        connections[port] = vc;
-    }
+    std::map<u32, u32> connections;  // of the next round
+    for (const Sent& s : won_)
+      if (rules_.hold_switch && !s.flit.is_tail()) connections[crossbar_input(s.in_port, s.in_vc)] = s.in_vc;
+    for (const auto& [x, vc] : std::exchange(held_, {}))
+      if (closed_[input[port_of(x)][vc].out_port])
+        connections[x] = vc;
+      else if (send({x, vc, target(x, vc), false}, now); !won_.back().flit.is_tail())
+        connections[x] = vc;
     connections_ = connections;
   }
 
   /// Finds the connections that packets keep: those with a flit and a credit.
-  void find_held(Cycle now) {
+  void find_held() {
     held_.clear();
-    for (const auto& [port, vc] : connections_) {
-      const InputVc& in = input[port][vc];
-      if (connected_at_ + 1 == now && !in.buffer.empty() && output[in.out_port][in.out_vc].credits) held_[port] = vc;
+    for (const auto& [x, vc] : connections_) {
+      const InputVc& in = input[port_of(x)][vc];
+      if (connected_at_ + 1 == round_ && !in.buffer.empty() && output[in.out_port][in.out_vc].credits) held_[x] = vc;
     }
-    connected_at_ = now;
+    connected_at_ = round_;
   }
-  /// Returns whether a packet holds an input port or an output port.
-  bool is_held(u32 in_port, u32 out_port) const {
-    for (const auto& [port, vc] : held_)
-      if (port == in_port || input[port][vc].out_port == out_port) return true;
+  /// Returns whether a packet holds a crossbar input or a crossbar output.
+  bool is_held(u32 from, u32 to) const {
+    for (const auto& [x, vc] : held_)
+      if (x == from || target(x, vc) == to) return true;
     return false;
   }
 
-  static bool matched_input(const std::vector<Match>& matches, u32 port) {
-    return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.in_port == port; });
+  static bool matched_input(const std::vector<Match>& matches, u32 x) {
+    return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.from == x; });
   }
-  static bool matched_output(const std::vector<Match>& matches, u32 port) {
-    return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.out_port == port; });
+  static bool matched_output(const std::vector<Match>& matches, u32 to) {
+    return std::any_of(matches.begin(), matches.end(), [&](const Match& m) { return m.to == to; });
   }
 
-  /// Input-first allocation: each input port selects one of its virtual channels, then each output port grants one of
-  /// the requesting input ports.
+  /// Input-first allocation: each crossbar input selects one of its virtual channels, then each crossbar output grants
+  /// one of the requesting inputs.
   std::vector<Match> input_first(Cycle now) const {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
-    for (u32 p = 0; p < ports_; ++p) {
-      const List vcs = ready(p, now);
+    for (u32 x = 0; x < inputs_; ++x) {
+      const List vcs = ready(x, now);
       if (vcs.empty()) continue;
-      vc_of[p] = pick_vc(p, vcs);
-      bidders[input[p][vc_of[p]].out_port].push_back(p);
+      vc_of[x] = pick_vc(x, vcs);
+      bidders[target(x, vc_of[x])].push_back(x);
     }
     std::vector<Match> matches;
-    for (const auto& [out, list] : bidders) {
-      const u32 p = pick_input(out, list, vc_of);
-      matches.push_back({p, vc_of[p], out, true});
+    for (const auto& [to, list] : bidders) {
+      const u32 x = pick_input(to, list, vc_of);
+      matches.push_back({x, vc_of[x], to, true});
     }
     return matches;
   }
 
-  /// Output-first allocation: each output port grants one input port, then each input port accepts one of its grants.
-  /// iSLIP repeats this for several iterations, and only matches of the first one move pointers.
-  std::vector<Match> output_first(u32 rounds, Cycle now) const {
+  /// Output-first allocation: each crossbar output grants one crossbar input, then each input accepts one of its
+  /// grants. iSLIP repeats this for several iterations, and only matches of the first one move pointers.
+  std::vector<Match> output_first(u32 iterations, Cycle now) const {
     std::vector<Match> matches;
-    for (u32 round = 0; round < rounds; ++round) {
-      std::map<u32, List> offers;  // granting output ports, by input port
-      for (u32 out = 0; out < ports_; ++out) {
-        if (matched_output(matches, out)) continue;
+    for (u32 i = 0; i < iterations; ++i) {
+      std::map<u32, List> offers;  // granting crossbar outputs, by crossbar input
+      for (u32 to = 0; to < outputs_; ++to) {
+        if (matched_output(matches, to)) continue;
         std::map<u32, u32> vc_of;
         List bidders;
-        for (u32 p = 0; p < ports_; ++p) {
-          const List vcs = ready(p, now, out);
-          if (vcs.empty() || matched_input(matches, p)) continue;
-          bidders.push_back(p);
-          vc_of[p] = pick_vc(p, vcs);
+        for (u32 x = 0; x < inputs_; ++x) {
+          const List vcs = ready(x, now, to);
+          if (vcs.empty() || matched_input(matches, x)) continue;
+          bidders.push_back(x);
+          vc_of[x] = pick_vc(x, vcs);
         }
-        if (!bidders.empty()) offers[pick_input(out, bidders, vc_of)].push_back(out);
+        if (!bidders.empty()) offers[pick_input(to, bidders, vc_of)].push_back(to);
       }
-      for (const auto& [p, list] : offers) {
-        const u32 out = first_from(list, next_output_[p]);
-        matches.push_back({p, pick_vc(p, ready(p, now, out)), out, round == 0});
+      for (const auto& [x, list] : offers) {
+        const u32 to = first_from(list, next_output_[x]);
+        matches.push_back({x, pick_vc(x, ready(x, now, to)), to, i == 0});
       }
     }
     return matches;
   }
 
-  /// Wavefront allocation of the switch: grants along the diagonals of the matrix of ports, one diagonal after the
-  /// other.
+  /// Wavefront allocation of the switch: grants along the diagonals of the matrix of crossbar inputs and outputs, one
+  /// diagonal after the other. The matrix is square, so it may have rows or columns that no input or output uses.
   std::vector<Match> wavefront(Cycle now) const {
+    const u32 n = std::max(inputs_, outputs_);
     std::vector<Match> matches;
-    for (u32 d = 0; d < ports_; ++d)
-      for (u32 p = 0; p < ports_; ++p) {
-        const u32 out = static_cast<u32>((mix64(now) % ports_ + d + ports_ - p) % ports_);
-        const List vcs = ready(p, now, out);
-        if (vcs.empty() || matched_input(matches, p) || matched_output(matches, out)) continue;
-        matches.push_back({p, pick_vc(p, vcs), out, true});
+    for (u32 d = 0; d < n; ++d)
+      for (u32 x = 0; x < inputs_; ++x) {
+        const u32 to = static_cast<u32>((mix64(round_) % n + d + n - x) % n);
+        const List vcs = ready(x, now, to);
+        if (vcs.empty() || matched_input(matches, x) || matched_output(matches, to)) continue;
+        matches.push_back({x, pick_vc(x, vcs), to, true});
       }
     return matches;
   }
 
-  /// Speculation: heads that request an output virtual channel in this cycle also request the ports that other flits
-  /// have left free. The win is wasted unless the head has also won a virtual channel with a credit.
+  /// Speculation: heads that request an output virtual channel in this round also request the crossbar outputs that
+  /// other flits have left free. The win is wasted unless the head has also won a virtual channel with a credit.
   void speculate(const std::vector<Match>& matches, Cycle now) {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
-    for (u32 p = 0; p < ports_; ++p) {
+    for (u32 x = 0; x < inputs_; ++x) {
       List vcs;
-      for (u32 v = 0; v < rules_.vcs; ++v)
-        if (input[p][v].bid) vcs.push_back(v);
-      if (vcs.empty() || matched_input(matches, p)) continue;
-      vc_of[p] = pick_vc(p, vcs);
-      const u32 out = input[p][vc_of[p]].out_port;
-      if (!matched_output(matches, out) && !is_closed(out, now) && !is_held(p, out)) bidders[out].push_back(p);
+      for (u32 v : vcs_of(x))
+        if (input[port_of(x)][v].bid) vcs.push_back(v);
+      if (vcs.empty() || matched_input(matches, x)) continue;
+      vc_of[x] = pick_vc(x, vcs);
+      const u32 to = target(x, vc_of[x]);
+      if (!matched_output(matches, to) && !closed_[port_of(to)] && !is_held(x, to)) bidders[to].push_back(x);
     }
-    for (const auto& [out, list] : bidders) {
-      const u32 p = pick_input(out, list, vc_of);
-      const InputVc& in = input[p][vc_of[p]];
-      if (in.stage == InputVc::kGranted && output[out][in.out_vc].credits)
-        send({p, vc_of[p], out, true}, now);
+    for (const auto& [to, list] : bidders) {
+      const u32 x = pick_input(to, list, vc_of);
+      const InputVc& in = input[port_of(x)][vc_of[x]];
+      if (in.stage == InputVc::kGranted && output[in.out_port][in.out_vc].credits)
+        send({x, vc_of[x], to, true}, now);
       else
         ++wasted;
     }
   }
 
+  /// A flit crosses the switch, into the queue of its output port.
   void send(const Match& m, Cycle now) {
-    InputVc& in = input[m.in_port][m.in_vc];
-    OutputVc& out = output[m.out_port][in.out_vc];
+    const u32 in_port = port_of(m.from), out_port = port_of(m.to);
+    InputVc& in = input[in_port][m.vc];
+    OutputVc& out = output[out_port][in.out_vc];
     const Flit flit = in.buffer.front();
     in.buffer.pop_front();
     --out.credits;
+    ++owed_[in_port][m.vc];
     ++in.sent;
-    ++sent_on[m.out_port];
-    if (!top_.peer(index_, m.out_port).is_terminal)
-      free_at_[m.out_port] =
-          std::max<double>(free_at_[m.out_port], now) + 1 / rules_.width_of(top_, index_, m.out_port);
+    if (flit.is_head()) in.ready_at = now;  // body flits need not wait any longer, even after a speculative win
     if (m.moves_pointers) {
-      of_input_[m.in_port].served(m.in_vc);
-      of_output_[m.out_port].served(m.in_port);
-      next_output_[m.in_port] = m.out_port + 1;
+      of_input_[m.from].served(m.vc);
+      of_output_[m.to].served(m.from);
+      next_output_[m.from] = m.to + 1;
     }
-    note(EventKind::kSwitchGranted, flit, m.in_port, m.in_vc, m.out_port, in.out_vc);
-    sent_.push_back({flit, m.in_port, m.in_vc, m.out_port, in.out_vc});
-    if (flit.is_head()) routes_.note_hop(*flit.packet, index_, m.out_port, in.out_vc);
+    note(EventKind::kSwitchGranted, flit, in_port, m.vc, out_port, in.out_vc);
+    won_.push_back({flit, in_port, m.vc, out_port, in.out_vc});
+    queue_[out_port].push_back(won_.back());
+    if (flit.is_head()) routes_.note_hop(*flit.packet, index_, out_port, in.out_vc);
     if (!flit.is_tail()) return;
     out.owner = kNone;
     in.packets.pop_front();
@@ -361,19 +414,56 @@ class Router {
     if (!in.packets.empty()) start(in, now + 1);
   }
 
+  /// End of a cycle: each output port sends the first flit of its queue. A router without queues is not a special case:
+  /// at most one flit has won the switch for a port, and only if the channel accepts it, so it leaves in this cycle.
+  std::vector<Sent> leave(Cycle now) {
+    std::vector<Sent> flits;
+    for (u32 p = 0; p < ports_; ++p) {
+      if (queue_[p].empty() || is_busy(p, now)) continue;
+      flits.push_back(queue_[p].front());
+      queue_[p].pop_front();
+      ++sent_on[p];
+      if (!top_.peer(index_, p).is_terminal)
+        free_at_[p] = std::max<double>(free_at_[p], now) + 1 / rules_.width_of(top_, index_, p);
+    }
+    return flits;
+  }
+
+  /// End of a cycle: each input port returns one of the credits that wait. Where only one flit can win the switch in a
+  /// cycle, its credit never waits.
+  std::vector<Return> return_credits() {
+    std::vector<Return> credits;
+    for (u32 p = 0; p < ports_; ++p) {
+      List waiting;
+      for (u32 v = 0; v < rules_.vcs; ++v)
+        if (owed_[p][v]) waiting.push_back(v);
+      if (waiting.empty()) continue;
+      const u32 vc = first_from(waiting, next_owed_[p]);
+      next_owed_[p] = vc + 1;
+      --owed_[p][vc];
+      credits.push_back({p, vc});
+    }
+    return credits;
+  }
+
   const Rules& rules_;
   const Routes& routes_;
   const Topology& top_;
   u32 index_, ports_;
-  std::vector<Sent> sent_;
-  Cycle now_ = 0;
-  std::map<u32, u32> connections_;  ///< virtual channel of the packet that holds the crossbar, by input port
-  std::map<u32, u32> held_;         ///< the same, of the connections that exist in this cycle
-  Cycle connected_at_ = 0;          ///< cycle in which `connections_` was valid
-  List next_output_;                ///< [input port] round-robin pointer over output ports
-  std::vector<double> free_at_;     ///< [output port] time at which the channel has carried its flits
-  std::vector<Arbiter> of_input_;   ///< [input port] arbiter over its virtual channels
-  std::vector<Arbiter> of_output_;  ///< [output port] arbiter over requesting input ports
+  u32 inputs_, outputs_;                 ///< numbers of crossbar inputs and outputs
+  Cycle round_ = 0;                      ///< number of this round of allocation; there may be several rounds in a cycle
+  std::vector<Sent> won_;                ///< flits that have won the switch in this round
+  std::map<u32, u32> connections_;       ///< virtual channel of the packet that holds the crossbar, by crossbar input
+  std::map<u32, u32> held_;              ///< the same, of the connections that exist in this round
+  Cycle connected_at_ = 0;               ///< round in which `connections_` was valid
+  List next_output_;                     ///< [crossbar input] round-robin pointer over crossbar outputs
+  std::vector<Arbiter> of_input_;        ///< [crossbar input] arbiter over its virtual channels
+  std::vector<Arbiter> of_output_;       ///< [crossbar output] arbiter over requesting crossbar inputs
+  std::vector<bool> closed_;             ///< [output port] no flit may win the switch for it in this round
+  std::vector<std::deque<Sent>> queue_;  ///< [output port] flits that have won the switch and have not left
+  std::vector<double> free_at_;          ///< [output port] time at which the channel has carried its flits
+  std::vector<List> owed_;               ///< [input port][VC] credits that wait
+  List next_owed_;                       ///< [input port] round-robin pointer over virtual channels with such credits
 };
 
 }  // namespace flitlab::testing::vc_naive

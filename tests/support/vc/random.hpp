@@ -67,6 +67,7 @@ class RandomVc {
     if (chance(2)) pipeline();
     if (chance(6)) config_["router.wait_for_tail_credit"] = true;
     if (chance(6)) config_["router.hold_switch_for_packet"] = true;
+    if (matrix_ && chance(4)) speedup();
     if (chance(4)) return;  // the plain router
     const auto allocator = [&] {
       return word(one_of({"separable_input_first", "separable_output_first", "islip", "wavefront"}));
@@ -81,6 +82,16 @@ class RandomVc {
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);
+  }
+
+  /// Draws speedup of the crossbar, for routers of at most 16 ports.
+  void speedup() {
+    const u32 vcs = static_cast<u32>(std::get<std::int64_t>(config_["router.vcs"]));
+    const u32 outputs = config_.contains("router.hold_switch_for_packet") ? 1 : 1 + below(2), rounds = 1 + below(3);
+    config_["router.input_speedup"] = draw(1, std::min(vcs, 2u));
+    config_["router.output_speedup"] = integer(outputs);
+    config_["router.internal_speedup"] = integer(rounds);
+    if (outputs * rounds > 1 && chance(2)) config_["router.output_queue_flits"] = draw(outputs, 6);
   }
 
   /// Draws a connected graph. Half of the graphs have a table of random shortest paths.

@@ -41,6 +41,9 @@ inline const char* excluded_from_lanes(const VcTable& t) {
       t.arbiter != ArbiterKind::kFixedPriority)
     return "router.arbiter";
   if (t.hold_switch) return "router.hold_switch_for_packet";
+  if (t.input_speedup > 1) return "router.input_speedup";
+  if (t.output_speedup > 1) return "router.output_speedup";
+  if (t.internal_speedup > 1) return "router.internal_speedup";
   for (const Allocator allocator : {t.vc_allocator, t.switch_allocator})
     if (allocator != Allocator::kInputFirst && allocator != Allocator::kOutputFirst && allocator != Allocator::kIslip &&
         allocator != Allocator::kWavefront)

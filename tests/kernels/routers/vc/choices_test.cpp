@@ -214,7 +214,7 @@ TEST(Islip, PointersMoveOnlyForTheFirstRound) {
   ReplicaRow row;
   CounterShard shard{};
   const vc::View<1, false, vc::VcTable> view{{t, &row, &shard, {}}, bench.routers, bench.terminals};
-  vc::allocate_switch(view, router, control, 5, false, 0);
+  vc::allocate_switch(view, router, control, 5, false, 0, 0);
   EXPECT_EQ(shard.total[static_cast<u32>(Total::kFlitMoves)], 2u);
   const auto port = [&](u32 p) -> const vc::PortState& { return router.at(t.router_fields.port, p); };
   EXPECT_EQ(port(1).flits_sent, 1u);

@@ -214,5 +214,25 @@ TEST(Watchdog, IsSilentWithoutADeadlock) {
     EXPECT_TRUE(run_job({heavy(assignment, 2)}, {"cpu", 1, false, 1}, nullptr).front().saturated);
 }
 
+/// Flits in output queues and credits that input ports owe will arrive, so nobody waits for them in vain. Dimension
+/// order on a mesh cannot deadlock, and a torus without datelines can.
+TEST(Watchdog, KnowsFlitsAndCreditsThatWaitForAChannel) {
+  for (const char* speedup :
+       {"router.internal_speedup=2", "router.input_speedup=2", "router.output_speedup=2",
+        "router.internal_speedup=3 router.output_queue_flits=1 router.wait_for_tail_credit=true",
+        "router.input_speedup=2 router.internal_speedup=2 traffic.mode=request_reply traffic.reply_queue=1"}) {
+    Network mesh(experiment("topology.kind=mesh topology.shape=[4,4] router.vcs=4 router.buffer_flits=2 ",
+                            "traffic.load=0.9 ", speedup));
+    for (u32 cycle = 0; cycle < 1000; ++cycle) {
+      mesh.step(1);
+      ASSERT_EQ(mesh.plan->find_deadlock(mesh.engine->state(0)), "") << speedup;
+    }
+    Network torus(experiment("topology.shape=[8,8] router.vcs=2 router.buffer_flits=2 routing.vc_assignment=any ",
+                             "traffic.load=1.0 traffic.packet_flits=8 ", speedup));
+    torus.step(30000);
+    EXPECT_NE(torus.plan->find_deadlock(torus.engine->state(0)), "") << speedup;
+  }
+}
+
 }  // namespace
 }  // namespace flitlab::vc_deadlock_test
