@@ -216,18 +216,20 @@ def _own_channel(a: Any, b: Any, attributes: Mapping[str, Any]) -> str:
 
 def links_text(core: _core.Experiment) -> bytes:
     """Returns a line "a,b" for the channels between routers a and b of any network, once for both directions. Delays
-    and widths of dimensions, and of channels between chips, become columns."""
+    and widths of dimensions, and of channels between chips or groups, become columns."""
     values = core.flat()
-    own = {name: values.get(f"topology.channel_{name}") for name in ("delay", "width")}
+    lists = {name: values.get(f"topology.channel_{name}") for name in ("delay", "width")}
     ports = 1 if values["topology.kind"] == "hypercube" else 2  # in each dimension
-    columns = {name: value for name, value in own.items() if isinstance(value, list)}
+    columns = {name: value for name, value in lists.items() if isinstance(value, list)}
     network = _core.Network(core, "cpu", 1, False)
     channels = {(router, port): {"delay": delay, "width": width}
                 for router, port, delay, width in network.own_channels()}
 
     def line(a: int, port: int, b: int) -> str:
-        attributes = {name: value[port // ports] for name, value in columns.items()}
-        attributes |= {name: value for name, value in channels.get((a, port), {}).items() if value}
+        if (own := channels.get((a, port))) is None:
+            attributes = {name: value[port // ports] for name, value in columns.items()}
+        else:
+            attributes = {name: value for name, value in own.items() if value}
         return f"{a},{b}{_own_channel(a, b, attributes)}\n"
 
     return "".join(line(a, p, b) for a, p, b, q in network.links() if (a, p) < (b, q)).encode()

@@ -135,6 +135,8 @@ def neighbours_of(experiment: fl.Experiment) -> dict[int, list[int]]:
 
 
 @pytest.mark.parametrize("settings", [{"topology.kind": "dragonfly"}, {"topology.kind": "full_mesh"},
+                                      {"topology.kind": "megafly", "topology.channel_delay": [2, 9],
+                                       "topology.channel_width": [1.0, 0.5]},
                                       {"topology.kind": "chiplet_mesh", "topology.shape": [4, 2],
                                        "topology.chip_shape": [2, 1]},
                                       {"topology.kind": "chiplet_torus", "topology.shape": [4, 3],
@@ -159,4 +161,4 @@ def test_own_routes_keep_terminals_and_channels(settings):
     assert "topology.chip_shape" not in own.flat()
     channels = [_core.Network(e.core, "cpu", 1, False).own_channels() for e in (experiment, own)]
     assert sorted(c[2:] for c in channels[0]) == sorted(c[2:] for c in channels[1])
-    assert bool(channels[0]) == ("topology.chip_shape" in settings)
+    assert bool(channels[0]) == ("topology.chip_shape" in settings or "topology.channel_delay" in settings)

@@ -58,10 +58,12 @@ common ancestor and then down. It chooses the way up by its destination (`minima
 `topology.global_channels` links to other groups; `topology.arrangement` says which. A shortest route has at most one
 channel between groups. Valiant's routes visit a random group, or a random router (`routing.intermediate`). UGAL-L
 compares, at the source, the queue for the shortest route with that for a random longer one, each times its hops; PAR
-compares again in the other routers of the source's group."""),
+compares again in the other routers of the source's group. `topology.channel_delay` and `topology.channel_width` may be
+lists of two numbers, for channels within a group and between groups."""),
     "megafly": ("Megafly (Dragonfly+)", "Shpiner et al., HiPINEB 2017; Flajslik et al., ISC 2018", """\
 Groups in which `topology.group_routers` leaf routers are joined to as many spine routers. Leaf routers have the
-terminals, and spine routers have `topology.global_channels` links to other groups."""),
+terminals, and spine routers have `topology.global_channels` links to other groups. Delays and widths of channels are as
+in a dragonfly."""),
     "slim_fly": ("Slim Fly", "Besta & Hoefler, SC 2014", """\
 A graph of diameter 2 with nearly as many routers as possible: 2 q^2 routers for a prime power q (`topology.order`), in
 two halves of q x q routers."""),

@@ -139,22 +139,26 @@ void check_priorities(const Experiment& e) {
                       ". Leave it out, or set router.arbiter = \"highest_priority_first\".");
 }
 
-/// Checks that lists of channel delays and widths have a number for each dimension.
+/// Checks that lists of channel delays and widths have a number for each dimension, or two in networks with groups.
 void check_channels(const Experiment& e) {
-  const std::size_t dims = grid_shape(e).size();
+  const std::string kind = kind_for_routing(e);
+  const bool groups = has_word("dragonfly|megafly", kind);
+  const std::size_t numbers = groups ? 2 : grid_shape(e).size();
   for (const ParamRecord* p : {&vc::param::channels.delay, &vc::param::channels.width}) {
     if (e.is_single(*p)) continue;
     const std::size_t n = p == &vc::param::channels.delay ? e.ints(*p).size() : e.numbers(*p).size();
     const std::string given = std::string(p->path) + " = " + shown(e.at(*p));
-    if (is_graph(e))
+    if (is_graph(e) && !groups)
       throw ConfigError(
           given + " does not fit a " + e.str(param::topology.kind) +
           (has_failures(e) ? " with failed links or routers" : "") + ", which has no dimensions: give one number" +
           (e.has(param::topology.file) ? ", or columns for the delay and width of each edge in topology.file." : "."));
-    if (n != dims)
-      throw ConfigError(given + " does not fit a network of " + std::to_string(dims) +
-                        (dims == 1 ? " dimension" : " dimensions") +
-                        ": give one number without brackets, or a list of " + std::to_string(dims) + ".");
+    if (n != numbers)
+      throw ConfigError(
+          given + " does not fit a " +
+          (groups ? kind : "network of " + std::to_string(numbers) + (numbers == 1 ? " dimension" : " dimensions")) +
+          ": give one number without brackets, or a list of " + std::to_string(numbers) +
+          (groups ? ", for channels within a group and between groups." : "."));
   }
 }
 

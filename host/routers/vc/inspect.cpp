@@ -26,6 +26,12 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
     ports[p].name = port_name(p);
     ports[p].peer = peer.item;
     ports[p].to_terminal = peer.is_terminal;
+    if (vc::has_speedup(t)) {
+      const vc::PortQueues& q = router.at(t.router_fields.queues, p);
+      if (q.flits || q.credits)
+        ports[p].note = std::to_string(q.flits) + (q.flits == 1 ? " flit" : " flits") + " in the output queue, " +
+                        std::to_string(q.credits) + (q.credits == 1 ? " credit" : " credits") + " to return";
+    }
     for (u32 v = 0; v < t.vcs; ++v) {
       const vc::InputVc& in = router.at(t.router_fields.input, p * t.vcs + v);
       const vc::OutputVc& out = router.at(t.router_fields.output, p * t.vcs + v);

@@ -60,6 +60,21 @@ void set_addresses(VcTable& t, const Topology& topology) {
 
 static_assert(param::channels.delay.max == kLongestDelay);
 
+void set_group_channels(Topology& topology, const Experiment& e) {
+  const bool delays = !e.is_single(param::channels.delay), widths = !e.is_single(param::channels.width);
+  if (topology.group.empty() || (!delays && !widths)) return;
+  topology.own_channels.resize(std::size_t{topology.routers} * topology.network_ports);
+  for (u32 router = 0; router < topology.routers; ++router)
+    for (u32 port = 0; port < topology.network_ports; ++port) {
+      const u32 next = topology.peer(router, port).item;
+      const u32 between = next != kNone && topology.group[router] != topology.group[next];
+      Channel& channel = topology.own_channels[std::size_t{router} * topology.network_ports + port];
+      if (delays) channel.delay = static_cast<u16>(e.ints(param::channels.delay)[between]);
+      if (widths)
+        set_width(channel, e.numbers(param::channels.width)[between], std::string(param::channels.width.path));
+    }
+}
+
 std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topology) {
   const bool one_delay = e.is_single(param::channels.delay);
   const std::vector<u32> delays = e.ints(param::channels.delay);

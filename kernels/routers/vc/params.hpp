@@ -14,7 +14,8 @@ inline constexpr struct ChannelParams {
                     .unit = "cycles",
                     .help =
                         "Delay of a flit on a channel between routers: one number, or a list with a number for each "
-                        "dimension. A channel whose delay is in a list or in topology.file also returns credits later: "
+                        "dimension; in a dragonfly or Megafly, a list of two: within groups and between them. A "
+                        "channel whose delay is in a list or in topology.file also returns credits later: "
                         "router.credit_delay is for a channel of 1 cycle."};
   ParamRecord width{.path = "topology.channel_width",
                     .type = ParamType::kNumberOrList,
@@ -24,8 +25,8 @@ inline constexpr struct ChannelParams {
                     .unit = "flits/cycle",
                     .help =
                         "Width of the channels between routers: a channel of width 1/3 accepts a flit in every third "
-                        "cycle. One number, or a list with a number for each dimension; each is a ratio of integers "
-                        "up to 64."};
+                        "cycle. One number, or a list with a number for each dimension; in a dragonfly or Megafly, "
+                        "a list of two: within groups and between them. Each is a ratio of integers up to 64."};
 } channels{};
 
 inline constexpr struct RouterParams {

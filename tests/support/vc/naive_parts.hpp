@@ -92,13 +92,20 @@ struct Rules {
   auto of_dimension(const L& list, u32 port) const {
     return list.at(list.size() == 1 ? 0 : hypercube ? port : port / 2);
   }
+  /// Returns the member of a list for all channels, or for those within groups and those between them.
+  template <class L>
+  auto of_groups(const L& list, const Topology& top, u32 router, u32 port) const {
+    return list.at(list.size() > 1 && top.group.at(router) != top.group.at(top.peer(router, port).item));
+  }
   /// Return the delay and width of the channels of a network port. Lists have a number for each dimension; columns of a
   /// graph's file come first.
   u32 delay_of(const Topology& top, u32 router, u32 port) const {
+    if (!top.group.empty()) return of_groups(channel_delay, top, router, port);
     const Channel own = top.channel(router, port);
     return own.delay ? own.delay : of_dimension(channel_delay, port);
   }
   double width_of(const Topology& top, u32 router, u32 port) const {
+    if (!top.group.empty()) return of_groups(channel_width, top, router, port);
     const Channel own = top.channel(router, port);
     return own.cycles ? double(own.flits) / own.cycles : of_dimension(channel_width, port);
   }

@@ -147,7 +147,7 @@ class RandomVc {
       set(config_, "topology.shape=[", draw(2, 5), ",", draw(1, 3), "] topology.express=", draw(2, 3));
     if (kind_ == "jellyfish") set(config_, "topology.routers=", draw(3, 7) * 2, " topology.degree=", draw(2, 4));
     if (chance(2)) config_["topology.concentration"] = draw(1, 3);
-    channels(1);
+    channels(2);
     algorithm_ = algorithms[below(static_cast<u32>(algorithms.size()))];
     config_["routing.algorithm"] = algorithm_;
     const bool via = algorithm_ == "valiant" || algorithm_ == "ugal_l" || algorithm_ == "par";
@@ -286,11 +286,11 @@ class RandomVc {
     static const double kWidths[] = {1.0, 0.5, 1.0 / 3, 2.0 / 3, 0.75, 0.2, 5.0 / 8};
     return kWidths[below(7)];
   }
-  /// Draws delays and widths of channels in a number of dimensions.
+  /// Draws delays and widths of channels in a number of dimensions, or within groups and between them.
   void channels(u32 dimensions) {
     if (chance(2)) config_["topology.channel_delay"] = draw(1, 5);
     if (chance(4)) config_["topology.channel_width"] = one_width();
-    if (!is_grid()) return;
+    if (!is_grid() && kind_ != "dragonfly" && kind_ != "megafly") return;
     IntList delays;
     NumberList widths;
     for (u32 d = 0; d < dimensions; ++d) delays.push_back(draw(1, 7)), widths.push_back(one_width());

@@ -1,0 +1,37 @@
+"""Routers with speedup in Python: what waits in output queues and at input ports is shown, and no flit is lost."""
+
+import re
+
+import pytest
+
+import flitlab as fl
+
+BUSY = {"topology.kind": "mesh", "topology.shape": [3, 3], "traffic.load": 0.9}
+
+
+@pytest.mark.parametrize(("speedup", "text"), [
+    ({"router.internal_speedup": 3, "topology.channel_width": 0.5}, r"[1-9]\d* flits in the output queue"),
+    ({"router.input_speedup": 4}, r"0 flits in the output queue, [1-9]\d* credits? to return"),
+])
+def test_a_router_shows_what_waits(speedup, text):
+    net = fl.Network(fl.Experiment.from_dict(BUSY | speedup))
+    seen = 0
+    for _ in range(100):
+        net.step(5)
+        seen += sum(bool(re.search(text, port.note)) for router in range(9) for port in net.router(router).ports)
+        net.check()
+    assert seen > 10
+
+
+def test_a_router_without_speedup_has_no_queues():
+    net = fl.Network(fl.Experiment.from_dict(BUSY)).step(200)
+    assert not any(port.note for router in range(9) for port in net.router(router).ports)
+
+
+def test_more_speedup_accepts_more(cli):
+    accepted = [fl.run(fl.Experiment.from_dict({**BUSY, "topology.shape": [8, 8], "router.internal_speedup": speedup,
+                                                "run.warmup_cycles": 3000, "run.measure_cycles": 3000})).accepted
+                for speedup in (1, 2)]
+    assert accepted[1] > accepted[0] * 1.1
+    done = cli("doctor", "vc-mesh-8x8", "--set", "router.internal_speedup=2")
+    assert "router.internal_speedup" in done.stdout
