@@ -89,6 +89,21 @@ def _reproduce(args) -> int:
     return main(args.names, args.list, args.json, args.full, args.keep, args.markdown, args.jobs)
 
 
+def _import(args) -> int:
+    from flitlab.experiment import translated_booksim
+
+    out = Path(args.out)
+    if out.exists() and out.samefile(args.file):
+        raise ConfigError(f"import: {args.out} is the file to translate; give another name for the result.")
+    experiment, notes = translated_booksim(args.file, changes=args.changes)
+    experiment.save(out)
+    lines = [f"# Translated from {Path(args.file).name}, a configuration of BookSim 2. What differs (docs/booksim.md):",
+             *(f"# - {note}" for note in notes)]
+    out.write_text("\n".join(lines) + "\n\n" + out.read_text(encoding="utf-8"), encoding="utf-8")
+    print(f"{out} written")
+    return 0
+
+
 def _inspect(args) -> int:
     from flitlab.records import parameters_of, totals_of, with_unit
 
@@ -189,7 +204,8 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(function=function)
         if config:
             sub.add_argument("config", metavar="CONFIG",
-                             help="configuration: a TOML file, or the name of one that `flitlab configs` lists")
+                             help="configuration: a TOML file, the name of one that `flitlab configs` lists, or a file "
+                                  "of BookSim 2")
             changes(sub)
         if engine:
             sub.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto",
@@ -236,6 +252,11 @@ def _parser() -> argparse.ArgumentParser:
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the rows as one JSON list")
     form.add_argument("--markdown", action="store_true", help="print a page of tables (docs/published.md)")
+
+    sub = command("import", _import, "Translate a configuration of BookSim 2 to TOML.", config=False)
+    sub.add_argument("file", metavar="FILE", help="configuration of BookSim 2")
+    sub.add_argument("changes", nargs="*", metavar="NAME=VALUE", help="further statements, as for BookSim")
+    sub.add_argument("--out", "-o", required=True, metavar="FILE", help="output file")
 
     sub = command("inspect", _inspect, "Show all parameters of a configuration and the numbers derived from them.")
     sub.add_argument("--json", action="store_true", help="print one JSON object")

@@ -12,12 +12,13 @@ from typing import Any, TypeAlias
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown, writing
+from flitlab.booksim import translate
 from flitlab.compiled import GRAPH, MATRIX, TABLE, VALUES, Graph, Pattern, Routes
-from flitlab.foreign_files import about_text
+from flitlab.foreign_files import about_text, is_booksim
 from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
 from flitlab.settings import flatten, plain
-from flitlab.toml import read_toml
+from flitlab.toml import read_text, tomllib
 from flitlab.vocabulary import about_key, check_names
 
 _PROGRAM = "traffic.program_file"
@@ -355,8 +356,8 @@ def _check_given(call: str, given: Any) -> None:
 
 
 def load(path: str | os.PathLike) -> Experiment:
-    """Reads a TOML configuration: a file, or the name of one included with flitlab (:func:`flitlab.configs`).
-    Raises ConfigError with the file and line of the error."""
+    """Reads a configuration: a TOML file, the name of one included with flitlab (:func:`flitlab.configs`), or a file of
+    BookSim 2, which is translated (docs/booksim.md). Raises ConfigError with the file and line of the error."""
     check_path(f"load({shown(path)})", path, "a file, or the name of a configuration included with flitlab")
     path = Path(path)
     if not path.exists():
@@ -365,8 +366,33 @@ def load(path: str | os.PathLike) -> Experiment:
             raise ConfigError(f"{path} cannot be read: there is no such file, and flitlab includes no configuration of "
                               f"that name.{did_you_mean(path.stem, shipped.configs())} `flitlab configs` lists them.")
         path = known
-    tree = read_toml(path, str(path), lambda text: about_text(str(path), path.suffix, text))
-    return Experiment.from_dict(tree, str(path.parent), path.stem)
+    text = read_text(path, str(path))
+    try:
+        return Experiment.from_dict(tomllib.loads(text), str(path.parent), path.stem)
+    except tomllib.TOMLDecodeError as error:
+        if not is_booksim(path.suffix, text):
+            raise ConfigError(about_text(str(path), path.suffix, text) or
+                              f"{path} is not valid TOML: {error}.") from None
+    return load_booksim(path, text)
+
+
+def load_booksim(path: str | os.PathLike, text: str | None = None, changes: Iterable[str] = ()) -> Experiment:
+    """Translates a configuration of BookSim 2. ``text``: that of the file, if it has been read. ``changes``: further
+    statements, such as ``"injection_rate=0.2"``. Raises ConfigError."""
+    return translated_booksim(path, text, changes)[0]
+
+
+def translated_booksim(path: str | os.PathLike, text: str | None = None,
+                       changes: Iterable[str] = ()) -> tuple[Experiment, list[str]]:
+    """Returns the experiment of :func:`load_booksim`, and a sentence for each parameter of the configuration that has
+    no exact equal in flitlab."""
+    path = Path(path)
+    found = translate(read_text(path, str(path)) if text is None else text, str(path), path.parent, changes)
+    texts = {} if found.graph is None else {GRAPH: found.graph}
+    try:
+        return Experiment(found.values, str(path.parent), path.stem, texts), found.notes
+    except ConfigError as error:
+        raise ConfigError(f"{path}, translated from BookSim's parameters: {error}") from None
 
 
 Given: TypeAlias = "Experiment | str | os.PathLike | Mapping[str, Any]"

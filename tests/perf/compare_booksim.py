@@ -5,9 +5,9 @@
 BookSim is built separately with its own makefile. Both simulate the same networks with 4 VCs of 8 flits, packets of
 4 flits, uniform traffic, dimension-order routing, one cycle per pipeline stage and channel, and separable
 input-first round-robin allocators, on one processor. Some rows of the first table have BookSim's defaults instead: 16
-VCs, iSLIP and packets of one flit. A table of its own has BookSim's example files, next to its program, which BookSim
-reads as they are, except for the length of the simulation. Networks that flitlab builds from a few numbers are given to
-BookSim as lists of links (anynet), on which packets take shortest routes. Prints Markdown tables.
+VCs, iSLIP and packets of one flit. A table of its own has BookSim's own files, beside the folder of its program, which
+both programs read; only the load and the length of the simulation are changed. Networks that flitlab builds from a few
+numbers are given to BookSim as lists of links (anynet), on which packets take shortest routes. Prints Markdown tables.
 """
 
 import argparse
@@ -18,10 +18,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import networkx as nx
-
 import flitlab as fl
 from flitlab.bench import measure
+from flitlab.experiment import load_booksim
 
 SETTINGS = """num_vcs = 4; vc_buf_size = 8; packet_size = 4; injection_rate_uses_flits = 1; traffic = uniform;
 vc_allocator = separable_input_first; sw_allocator = separable_input_first; arb_type = round_robin;
@@ -42,30 +41,13 @@ WITH_DEFAULTS = {
     "8x8 torus, 16 VCs, iSLIP, 1 flit": ("torus", [8, 8], (0.04, 0.1, 0.3)),
     "8x8 mesh, 16 VCs, iSLIP, 1 flit": ("mesh", [8, 8], (0.04, 0.1, 0.3)),
 }
-# The examples that flitlab can express: file -> the same for flitlab, beside OURS. The other two have random minimal
-# routes over channels of several delays, or a dragonfly with channels of 10 and 100 cycles.
-EXAMPLES = {
-    "torus88": {"topology.kind": "torus", "topology.shape": [8, 8], "routing.vc_assignment": "by_crossing",
-                "router.vcs": 2, "traffic.load": 0.15},
-    "cmeshconfig": {"topology.kind": "mesh", "topology.shape": [4, 4], "topology.concentration": 4,
-                    "traffic.pattern": "bit_complement", "traffic.load": 0.1},
-    "singleconfig": {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": 10, "router.vcs": 8,
-                     "router.vc_allocator": "separable_input_first", "router.switch_allocator": "separable_input_first",
-                     "router.routing_delay": 0, "traffic.load": 1.0},
-    "anynet/anynet_config": {"topology.concentration": 3, "traffic.load": 0.01, "router.vcs": 1,  # TRIANGLE
-                             "router.buffer_flits": 3, "router.vc_allocator": "separable_input_first",
-                             "router.switch_allocator": "separable_input_first"},
+# BookSim's files that flitlab translates, in the folder above its program's -> loads below saturation, injection_rate.
+FILES = {
+    "src/examples/torus88": (0.01, 0.15), "src/examples/mesh88_lat": (0.0005, 0.005),
+    "src/examples/fattree_config": (0.01, 0.2), "src/examples/singleconfig": (0.01, 0.3),
+    "src/examples/anynet/anynet_config": (0.001, 0.01, 0.1), "src/examples/dragonflyconfig": (0.02, 0.2),
+    "runfiles/ftreeconfig": (0.01, 0.2), "runfiles/meshconfig": (0.01, 0.2),
 }
-EXAMPLES["mesh88_lat"] = {
-    "topology.kind": "mesh", "topology.shape": [8, 8], "router.vcs": 8, "router.wait_for_tail_credit": True,
-    "router.input_speedup": 2, "router.routing_delay": 0, "router.credit_delay": 4, "traffic.pattern": "transpose",
-    "traffic.packet_flits": 20, "traffic.load": 0.1}
-EXAMPLES["fattree_config"] = {
-    "topology.kind": "fat_tree", "routing.algorithm": "nearest_common_ancestor", "router.vcs": 4,
-    "router.buffer_flits": 16, "router.hold_switch_for_packet": True, "router.routing_delay": 0,
-    "router.credit_delay": 4, "router.vc_allocator": "separable_input_first",
-    "router.switch_allocator": "separable_input_first", "traffic.load": 0.6}
-TRIANGLE = ((0, 1), (0, 2), (1, 2))
 
 # Speedup on the 8x8 mesh: name -> BookSim's configuration, flitlab's. With internal speedup BookSim's stages of 1 cycle
 # take a round, so that route computation shares a cycle with VC allocation, and switch allocation with traversal.
@@ -108,7 +90,11 @@ def run_booksim(binary, text):
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / "c"
         config.write_text(text)
-        out = subprocess.run([binary, str(config)], capture_output=True, text=True).stdout
+        return read_output(subprocess.run([binary, str(config)], capture_output=True, text=True).stdout)
+
+
+def read_output(out: str) -> tuple[int, float, float, float]:
+    """Returns (simulated cycles, seconds of their simulation, packet latency, accepted load) of BookSim's output."""
     seconds = float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])  # the time excludes construction of the network
     cycles = int(re.findall(r"Time taken is (\d+) cycles", out)[-1])
     overall = out[out.rfind("Overall Traffic Statistics"):]
@@ -185,32 +171,34 @@ def families(binary: str, tries: int) -> None:
               f"| {best / 1e6:.2f} M | {ratio} | {theirs} | {ours:.1f} |", flush=True)
 
 
-def run_example(binary: str, name: str, period: int) -> tuple[int, float]:
-    """Returns (simulated cycles, seconds of their simulation) of one of BookSim's example files."""
-    file = Path(binary).resolve().parent / "examples" / name
-    length = [f"sample_period={period}", "warmup_periods=3", "max_samples=3", "sim_count=1", "latency_thres=1e6"]
-    out = subprocess.run([Path(binary).resolve(), file.name, *length], cwd=file.parent, capture_output=True,
+def files(binary: str, seeds: int) -> None:
+    """BookSim and flitlab read the same files; the load and the length of the simulation are changed for both."""
+    print("| file | injection_rate | latency, BookSim 2 | flitlab | accepted, BookSim 2 | flitlab "
+          "| BookSim 2, router-cycles/s | flitlab, one thread | ratio |\n|---|---|---|---|---|---|---|---|---|")
+    root = Path(binary).resolve().parents[1]
+    for name, loads in FILES.items():
+        for load in loads:
+            changes = [f"injection_rate={load}", "sample_period=4000", "max_samples=7", "latency_thres=1000000.0",
+                       "sim_count=1"]
+            point = load_booksim(root / name, changes=changes)
+            routers = int(point.derived()["routers"])
+            theirs = [run_file(binary, root / name, [*changes, f"seed={seed}"]) for seed in range(seeds)]
+            ours = [fl.run(point.set("run.seed", seed), backend="cpu", threads=1) for seed in range(seeds)]
+            means = [r.latency_cycles.mean for r in ours]
+            shown = "saturated" if None in means else f"{statistics.mean(means):.2f}"
+            other = max(cycles * routers / seconds for cycles, seconds, _, _ in theirs)
+            best = measure(point, "cpu", 1)["router_cycles_per_second"]
+            print(f"| {name} | {load} | {statistics.mean(run[2] for run in theirs):.2f} | {shown} "
+                  f"| {statistics.mean(run[3] for run in theirs):.4f} "
+                  f"| {statistics.mean(r.accepted for r in ours):.4f} "
+                  f"| {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
+
+
+def run_file(binary: str, file: Path, changes: list[str]) -> tuple[int, float, float, float]:
+    """As run_booksim(), for one of BookSim's files with changes."""
+    out = subprocess.run([Path(binary).resolve(), file.name, *changes], cwd=file.parent, capture_output=True,
                          text=True).stdout
-    cycles = sum(int(n) for n in re.findall(r"Time taken is (\d+) cycles", out))
-    return cycles, float(re.findall(r"Total run time ([\d.e+-]+)", out)[-1])
-
-
-def examples(binary: str, tries: int) -> None:
-    print("| example file | routers | BookSim 2, router-cycles/s | flitlab, one thread | ratio |")
-    print("|---|---|---|---|---|")
-    for name, ours in EXAMPLES.items():
-        point = fl.Experiment.from_dict({"router.credit_delay": 1, **OURS})
-        if name.startswith("anynet"):
-            point = point.with_topology(nx.Graph(TRIANGLE))
-        point = point.set(ours)
-        routers = int(point.derived()["routers"])
-        best = other = 0.0
-        for _ in range(tries):
-            for _ in range(3):
-                cycles, seconds = run_example(binary, name, max(1000, 100000 // routers))
-                other = max(other, cycles * routers / seconds)
-            best = max(best, measure(point, "cpu", 1)["router_cycles_per_second"])
-        print(f"| {name} | {routers} | {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
+    return read_output(out)
 
 
 def latency(binary: str, period: int) -> None:
@@ -262,14 +250,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
-    parser.add_argument("--only", choices=["speed", "families", "examples", "latency", "peak", "speedup"])
+    parser.add_argument("--only", choices=["speed", "families", "files", "latency", "peak", "speedup"])
     args = parser.parse_args()
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "families"):
         families(args.booksim, 1 if args.quick else 3)
-    if args.only in (None, "examples"):
-        examples(args.booksim, 1 if args.quick else 3)
+    if args.only in (None, "files"):
+        files(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "latency"):
         latency(args.booksim, 2000 if args.quick else 5000)
     if args.only in (None, "peak"):

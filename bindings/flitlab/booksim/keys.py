@@ -1,0 +1,130 @@
+"""What becomes of each of BookSim's 121 parameters; docs/booksim.md is made from this table.
+
+exact: flitlab has the same; equivalent: the same purpose, with a difference that the note states; ignored: it does not
+change the network or its traffic; refused: only the default value is accepted, and the note says why or what to use.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+EXACT, EQUIVALENT, IGNORED, REFUSED = "exact", "equivalent", "ignored", "refused"
+
+
+class Fate(NamedTuple):
+    kind: str
+    note: str
+
+
+_PRINTED = Fate(IGNORED, "changes what is printed or written, not the network")
+_ENDS = Fate(IGNORED, "decides when BookSim stops; flitlab measures for a fixed time")
+_READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused")
+_POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
+_WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
+_POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
+_PLACES = Fate(IGNORED, "the placement of routers, for delays of channels that are refused; checked with `flatfly`")
+_SPECULATES = Fate(REFUSED, "flitlab's speculation is BookSim's with the default")
+_BURST = Fate(REFUSED, "set `traffic.injection = \"on_off\"`, `traffic.burst_load` and `traffic.burst_cycles`")
+_PRIORITY = Fate(REFUSED, "flitlab has no such variant of VC allocation")
+
+KEYS: dict[str, Fate] = {
+    "acc_stopping_thres": _ENDS, "acc_warmup_thres": _ENDS,
+    "alloc_iters": Fate(EXACT, "`router.allocator_iterations`"),
+    "arb_type": Fate(EXACT, "`router.arbiter`: `round_robin`, `matrix`; `tree` is refused"),
+    "batch_count": Fate(REFUSED, "in batches: flitlab has one batch; sweep over `run.seed` to repeat it"),
+    "batch_size": Fate(EXACT, "`traffic.batch_packets`, with `sim_type = batch`"),
+    "buf_size": Fate(EXACT, "if above 0, `router.buffer_flits` is this number divided by `num_vcs`"),
+    "buffer_policy": Fate(REFUSED, "flitlab's canonical router has no buffers that virtual channels share"),
+    "burst_alpha": _BURST, "burst_beta": _BURST, "burst_r1": _BURST,
+    "c": Fate(EXACT, "`topology.concentration`, with `topology = flatfly`"),
+    "channel_file": Fate(REFUSED, "flitlab has no lengths of wires"),
+    "channel_sweep": _POWER, "channel_width": _POWER,
+    "class_priority": Fate(EXACT, "`traffic.class_priority`, with `priority = class`"),
+    "classes": Fate(EQUIVALENT, "`traffic.classes`, up to 8; classes share the virtual channels"),
+    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is 2 more: it counts from the switch to the sender"),
+    "deadlock_warn_timeout": Fate(IGNORED, "flitlab searches for deadlock itself (`run.watchdog_cycles`)"),
+    "fail_seed": Fate(REFUSED, "set `topology.failure_seed` in flitlab"),
+    "feedback_aging_scale": _POLICY, "feedback_offset": _POLICY,
+    "hold_switch_for_packet": Fate(EXACT, "`router.hold_switch_for_packet`"),
+    "in_ports": Fate(IGNORED, "of single routers, which no topology uses"),
+    "include_queuing": Fate(REFUSED, "flitlab reports the latency with and without the source queue"),
+    "injection_process": Fate(EXACT, "`bernoulli`; for `on_off` see burst_alpha"),
+    "injection_rate": Fate(EXACT, "`traffic.load`, which is in flits: multiplied by the mean of `packet_size`"),
+    "injection_rate_uses_flits": Fate(EXACT, "`traffic.load`, not multiplied"),
+    "input_speedup": Fate(EXACT, "`router.input_speedup`"),
+    "internal_speedup": Fate(EQUIVALENT, "`router.internal_speedup`, whole numbers. A pipeline stage of 1 cycle is a "
+                             "round in BookSim; flitlab's delays are set so that heads take as many cycles"),
+    "k": Fate(EXACT, "`topology.shape`, `topology.concentration`, `topology.children`"),
+    "latency_thres": _ENDS,
+    "link_failures": Fate(REFUSED, "set `topology.random_failures` in flitlab"),
+    "max_held_slots": _POLICY,
+    "max_outstanding_requests": Fate(REFUSED, "set `traffic.mode = \"request_reply\"` and `traffic.window`, no batch"),
+    "max_samples": Fate(EQUIVALENT, "with `sample_period` and `warmup_periods` the longest time that BookSim measures, "
+                        "`run.measure_cycles`"),
+    "measure_stats": _PRINTED,
+    "n": Fate(EXACT, "`topology.shape`, `topology.children`"),
+    "network_file": Fate(EQUIVALENT, "lists of links for `topology = anynet`, looked for beside the configuration, "
+                         "then in the current folder. Channels need equal delays in both directions, routers equal "
+                         "numbers of nodes"),
+    "noq": Fate(REFUSED, "flitlab has no next-hop output queueing"),
+    "num_vcs": Fate(EXACT, "`router.vcs`"),
+    "out_ports": Fate(IGNORED, "of single routers, which no topology uses"),
+    "output_buffer_size": Fate(EQUIVALENT, "`router.output_queue_flits`: `output_speedup` - 1 more, and 0 for no "
+                               "limit; without effect unless there is speedup. 0 is refused"),
+    "output_delay": Fate(REFUSED, "raise `st_final_delay`"),
+    "output_speedup": Fate(EXACT, "`router.output_speedup`"),
+    "packet_size": Fate(EXACT, "`traffic.packet_flits`, `traffic.class_flits`; with several classes one length each"),
+    "packet_size_rate": Fate(EXACT, "`traffic.packet_flits`, as weights of lengths"),
+    "pair_stats": _PRINTED,
+    "perm_seed": Fate(EQUIVALENT, "`traffic = randperm` draws another permutation than BookSim, by `run.seed`"),
+    "power_output_file": _POWER, "print_activity": _PRINTED, "print_csv_results": _PRINTED,
+    "priority": Fate(EQUIVALENT, "`router.arbiter`: `class`, `age`, `hop_count`. In BookSim arbiters of `arb_type` "
+                     "break ties; in flitlab the lowest number wins"),
+    "private_buf_end_vc": _POLICY, "private_buf_size": _POLICY, "private_buf_start_vc": _POLICY,
+    "private_bufs": _POLICY,
+    **{f"{what}_{end}": _READ_WRITE for what in ("read_reply", "read_request", "write_reply", "write_request")
+       for end in ("begin_vc", "end_vc", "size", "subnet")},
+    "router": Fate(EXACT, "`iq`; `event` and `chaos` are refused"),
+    "routing_delay": Fate(EXACT, "`router.routing_delay`"),
+    "routing_function": Fate(EQUIVALENT, "`routing.algorithm`; see the table of topologies"),
+    "sample_period": Fate(EQUIVALENT, "see max_samples"),
+    "seed": Fate(EQUIVALENT, "`run.seed`; the random numbers are others. `time` is refused"),
+    "sent_packets_out": _PRINTED,
+    "sim_count": Fate(IGNORED, "a sweep has several seeds (`--seeds`)"),
+    "sim_power": Fate(REFUSED, "flitlab has no model of power or area"),
+    "sim_type": Fate(EXACT, "`latency` and `throughput` are open loops, `batch` is `traffic.mode = \"batch\"`"),
+    "spec_check_cred": _SPECULATES, "spec_check_elig": _SPECULATES, "spec_mask_by_reqs": _SPECULATES,
+    "spec_sw_allocator": _SPECULATES,
+    "speculative": Fate(EQUIVALENT, "`router.speculative`; a second allocator serves speculative requests after the "
+                        "others, as with BookSim's default. Under load the latency is up to a cycle lower in "
+                        "flitlab"),
+    "st_final_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_prepare_delay`"),
+    "st_prepare_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_final_delay`"),
+    "stats_out": _PRINTED, "stopping_thres": _ENDS,
+    "subnets": Fate(REFUSED, "flitlab has no parallel networks"),
+    "sw_alloc_delay": Fate(EXACT, "`router.switch_allocation_delay`"),
+    "sw_allocator": Fate(EQUIVALENT, "`router.switch_allocator`: `islip`, `separable_input_first`, "
+                         "`separable_output_first`, `wavefront`, `rr_wavefront`; the others are refused. The first "
+                         "diagonal of a wavefront is random in flitlab, and always the same or in turn in BookSim"),
+    "tech_file": _POWER,
+    "topology": Fate(EXACT, "`topology.kind`; see the table of topologies"),
+    "traffic": Fate(EXACT, "`traffic.pattern`: `uniform`, `bitcomp`, `bitrev`, `shuffle`, `transpose`, `tornado`, "
+                    "`neighbor` (both on meshes and tori only), `randperm` (equivalent), `hotspot({...})` with equal "
+                    "rates; the others are refused"),
+    "use_noc_latency": Fate(EXACT, "`topology.channel_delay` of a torus: 2 cycles, otherwise 1; `flatfly` needs 0"),
+    "use_read_write": Fate(REFUSED, "set `traffic.mode = \"request_reply\"` in flitlab"),
+    "vc_alloc_delay": Fate(EXACT, "`router.vc_allocation_delay`"),
+    "vc_allocator": Fate(EQUIVALENT, "`router.vc_allocator`, as `sw_allocator`"),
+    "vc_buf_size": Fate(EXACT, "`router.buffer_flits`"),
+    "vc_busy_when_full": Fate(REFUSED, "in flitlab a virtual channel without credits may be allocated"),
+    "vc_prioritize_empty": _PRIORITY, "vc_priority_donation": _PRIORITY, "vc_shuffle_requests": _PRIORITY,
+    "vct": Fate(IGNORED, "of the router `event`, which is refused"),
+    "viewer_trace": _PRINTED,
+    "wait_for_tail_credit": Fate(EXACT, "`router.wait_for_tail_credit`"),
+    "warmup_periods": Fate(EQUIVALENT, "`run.warmup_cycles`, together with `sample_period`; 0: found automatically"),
+    "warmup_thres": _ENDS,
+    "watch_file": _WATCH, "watch_flits": _WATCH, "watch_out": _WATCH, "watch_packets": _WATCH,
+    "watch_transactions": _WATCH,
+    "write_fraction": _READ_WRITE,
+    "x": _PLACES, "xr": _PLACES, "y": _PLACES, "yr": _PLACES,
+}

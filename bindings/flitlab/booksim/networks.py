@@ -1,0 +1,127 @@
+"""BookSim's topologies and routing functions, as flitlab's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.booksim.anynet import read_links
+from flitlab.booksim.settings import Settings
+from flitlab.toml import read_text
+
+# Topology -> routing function -> flitlab's algorithm and, for rings, its routing.vc_assignment.
+_ROUTES: dict[str, dict[str, tuple[str, str]]] = {
+    "mesh": {"dor": ("dimension_order", ""), "dim_order": ("dimension_order", ""), "xy_yx": ("o1turn", ""),
+             "romm": ("romm", ""), "valiant": ("valiant", ""), "min_adapt": ("minimal_adaptive", "")},
+    "torus": {"dim_order": ("dimension_order", "by_crossing"), "dim_order_bal": ("dimension_order", "balanced"),
+              "valiant": ("valiant", "by_crossing"), "min_adapt": ("minimal_adaptive", "by_crossing")},
+    "fly": {"dest_tag": ("dimension_order", "")},
+    "fattree": {"nca": ("nearest_common_ancestor", ""), "anca": ("adaptive", "")},
+    "flatfly": {"ran_min": ("minimal", ""), "ugal": ("ugal_l", "")},
+    "dragonflynew": {"min": ("minimal", "")},
+    "anynet": {"min": ("table", "")},
+}
+_NOT_READ = {
+    "cmesh": "its channels have several delays",
+    "qtree": "flitlab has no such tree; fattree is similar",
+    "tree4": "flitlab has no such tree; fattree is similar",
+}
+
+
+def network(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes | None]:
+    """Returns parameters of the topology and the routing, and the lines of a graph's file if the network is one.
+    ``folder``: that of the configuration file. Raises ConfigError."""
+    kind = str(settings["topology"])
+    # Each topology reads some of these, and BookSim ignores the others.
+    settings.use("k", "n", "c", "use_noc_latency", "network_file")
+    if kind in _NOT_READ:
+        raise ConfigError(f"{called}: topology = {kind} is not translated: {_NOT_READ[kind]}. "
+                          f"{_those_read('topology', _ROUTES)}")
+    if kind not in _ROUTES:
+        raise ConfigError(f"{called}: topology = {kind} is not one of BookSim 2's. {_those_read('topology', _ROUTES)}")
+    values, graph = _OF[kind](settings, called, folder)
+    function = str(settings["routing_function"])
+    algorithm, assignment = _ROUTES[kind].get(function, ("", ""))
+    if not algorithm:
+        raise ConfigError(f"{called}: routing_function = {function} is not translated for topology = {kind}. "
+                          f"{_those_read('routing_function', _ROUTES[kind])}")
+    values["routing.algorithm"] = algorithm
+    if assignment:
+        values["routing.vc_assignment"] = assignment
+    if algorithm == "ugal_l":
+        values["routing.threshold"] = 2
+    return values, graph
+
+
+def _those_read(name: str, words: Any) -> str:
+    return f"flitlab reads {name} = {', '.join(words)}."
+
+
+def _cube(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+    k, n, kind = settings.whole("k", 1), settings.whole("n", 1), str(settings["topology"])
+    # A torus is folded, so that its channels are twice as long. Credits take as long as flits.
+    delay = 2 if kind == "torus" and settings["use_noc_latency"] else 1
+    return {"topology.kind": kind, "topology.shape": [k] * n, "topology.channel_delay": [delay] * n}, None
+
+
+def _fly(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+    if settings["n"] != 1:
+        raise ConfigError(f"{called}: topology = fly with n = {settings['n']} is not translated: flitlab has no "
+                          "butterfly of several stages. With n = 1 it is a single router.")
+    return {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": settings.whole("k", 1)}, None
+
+
+def _tree(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+    k, n = settings.whole("k", 1), settings.whole("n", 2)
+    return {"topology.kind": "fat_tree", "topology.concentration": k, "topology.children": [k] * (n - 1),
+            "topology.parents": [k] * (n - 1)}, None
+
+
+def _flat_butterfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+    if settings["use_noc_latency"]:
+        raise ConfigError(f"{called}: topology = flatfly is translated only with use_noc_latency = 0: otherwise the "
+                          "delay of each channel follows from the distance of its routers.")
+    x, y, xr, yr, c = (settings.whole(name, 1) for name in ("x", "y", "xr", "yr", "c"))
+    if x != y or xr != yr or c != xr * yr:
+        raise ConfigError(f"{called}: x = {x}, y = {y}, xr = {xr}, yr = {yr} and c = {c} do not fit one another. "
+                          "BookSim accepts x = y, xr = yr and c = xr * yr.")
+    return {"topology.kind": "flattened_butterfly", "topology.shape": [settings.whole("k", 2)] * settings.whole("n", 1),
+            "topology.concentration": c}, None
+
+
+def _dragonfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+    k = settings.whole("k", 1)
+    if settings["n"] != 1:
+        raise ConfigError(f"{called}: topology = dragonflynew with n = {settings['n']} is not one of BookSim 2's: use "
+                          "n = 1.")
+    # k terminals and k global channels for each of the 2k routers of a group. The delays do not depend on
+    # use_noc_latency.
+    return {"topology.kind": "dragonfly", "topology.concentration": k, "topology.group_routers": 2 * k,
+            "topology.global_channels": k, "topology.groups": 2 * k * k + 1, "topology.arrangement": "absolute",
+            "topology.channel_delay": [10, 100]}, None
+
+
+def _any(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes]:
+    name = str(settings["network_file"])
+    if not name:
+        raise ConfigError(f"{called}: topology = anynet needs network_file, the list of nodes and routers.")
+    # BookSim looks in the current folder only.
+    places = [folder / name, Path(name)]
+    path = next((place for place in places if place.exists()), None)
+    if path is None:
+        raise ConfigError(f"{called}: network_file = {name} cannot be read: there is no such file beside the "
+                          "configuration or in the current folder.")
+    links = read_links(read_text(path, str(path)), str(path))
+    values: dict[str, Any] = {"topology.kind": "graph", "topology.concentration": links.terminals_each,
+                              "topology.file": path.name}
+    if links.with_terminals < links.routers:
+        values["topology.terminal_routers"] = links.with_terminals
+    return values, links.text()
+
+
+_OF: dict[str, Callable[[Settings, str, Path], tuple[dict[str, Any], bytes | None]]] = {
+    "mesh": _cube, "torus": _cube, "fly": _fly, "fattree": _tree, "flatfly": _flat_butterfly,
+    "dragonflynew": _dragonfly, "anynet": _any,
+}

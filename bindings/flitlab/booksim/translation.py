@@ -1,0 +1,138 @@
+"""Translation of a BookSim configuration to flitlab's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.booksim.keys import EQUIVALENT, IGNORED, KEYS
+from flitlab.booksim.networks import network
+from flitlab.booksim.settings import Settings
+from flitlab.booksim.statements import items, read
+from flitlab.booksim.traffic import simulation, traffic
+
+_ALLOCATORS = {"islip": "islip", "separable_input_first": "separable_input_first",
+               "separable_output_first": "separable_output_first", "wavefront": "wavefront",
+               "rr_wavefront": "wavefront"}
+_ARBITERS = {"none": "", "class": "highest_priority_first", "age": "oldest_first", "hop_count": "most_hops_first"}
+
+@dataclass(frozen=True)
+class Translation:
+    """flitlab's parameters, the text of ``topology.file`` for a list of links, and notes on what differs."""
+
+    values: dict[str, Any]
+    graph: bytes | None
+    notes: list[str]
+
+
+def translate(text: str, called: str, folder: Path, changes: Iterable[str] = ()) -> Translation:
+    """Translates the text of a file, which errors name as ``called``. ``folder``: that of the file, where
+    ``network_file`` is looked for first. ``changes``: further statements ``NAME=VALUE``. Raises ConfigError for what
+    BookSim rejects, and for values that flitlab cannot express."""
+    statements = read(text, called)
+    for change in changes:
+        statements += read(f"{change};", change)
+    settings = Settings(statements, called)
+    values, graph = network(settings, called, folder)
+    values |= _router(settings, called) | traffic(settings, called) | simulation(settings, called)
+    if set(items(str(settings.value("use_read_write")))) == {"0"}:
+        settings.use("use_read_write")
+    for name, value in settings.unused().items():
+        if KEYS[name].kind != IGNORED:
+            raise ConfigError(f"{called}: {name} = {value} is not translated: {KEYS[name].note}.")
+    differing = {name: settings.value(name) for name, _ in statements if KEYS[name].kind in (EQUIVALENT, IGNORED)}
+    return Translation(values, graph, [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}."
+                                       for name, value in differing.items()])
+
+
+def _router(settings: Settings, called: str) -> dict[str, Any]:
+    if settings["router"] != "iq":
+        raise ConfigError(f"{called}: router = {settings['router']} is not translated: flitlab's canonical router is "
+                          "BookSim's input-queued one, router = iq.")
+    values: dict[str, Any] = {
+        "router.vcs": settings.whole("num_vcs", 1), "router.buffer_flits": _buffer(settings),
+        "router.allocator_iterations": settings.whole("alloc_iters", 1),
+        "router.hold_switch_for_packet": bool(settings["hold_switch_for_packet"]),
+        "router.wait_for_tail_credit": bool(settings["wait_for_tail_credit"]),
+        "router.input_speedup": settings.whole("input_speedup", 1),
+        "router.output_speedup": settings.whole("output_speedup", 1),
+        # From the switch to the sender over a channel of 1 cycle; one more in each of the two routers.
+        "router.credit_delay": settings.whole("credit_delay") + 2,
+    }
+    for name in ("vc_allocator", "sw_allocator"):
+        word = str(settings[name])
+        if word not in _ALLOCATORS:
+            raise ConfigError(f"{called}: {name} = {word} is not translated. flitlab reads {', '.join(_ALLOCATORS)}.")
+        values["router.vc_allocator" if name == "vc_allocator" else "router.switch_allocator"] = _ALLOCATORS[word]
+    return values | _arbiters(settings, called) | _stages(settings, called)
+
+
+def _buffer(settings: Settings) -> int:
+    """Returns the flits of a virtual channel's buffer. BookSim divides buf_size among the virtual channels."""
+    shared, own = settings.whole("buf_size", -999999999), settings.whole("vc_buf_size", 1)
+    return own if shared <= 0 else max(shared // settings.whole("num_vcs", 1), 1)
+
+
+def _arbiters(settings: Settings, called: str) -> dict[str, Any]:
+    arbiter, priority = str(settings["arb_type"]), str(settings["priority"])
+    if arbiter not in ("round_robin", "matrix"):
+        raise ConfigError(f"{called}: arb_type = {arbiter} is not translated. flitlab reads round_robin and matrix.")
+    if priority not in _ARBITERS:
+        raise ConfigError(f"{called}: priority = {priority} is not translated. flitlab reads {', '.join(_ARBITERS)}.")
+    values: dict[str, Any] = {"router.arbiter": _ARBITERS[priority] or arbiter}
+    classes = settings.whole("classes", 1)
+    priorities = [settings.whole_of(text, "class_priority")
+                  for text in settings.of_classes("class_priority", classes)]
+    if priority == "class" and classes > 1:
+        values["traffic.class_priority"] = priorities
+    return values
+
+
+def _stages(settings: Settings, called: str) -> dict[str, Any]:
+    """Returns the delays of pipeline stages. With internal speedup, a stage of 1 cycle takes one round of the cycle."""
+    speedup = float(settings["internal_speedup"])
+    if not 1 <= speedup <= 8 or speedup != int(speedup):
+        raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated: flitlab has 1 to 8 whole rounds "
+                          "in a cycle.")
+    rounds, outputs = int(speedup), settings.whole("output_speedup", 1)
+    routing, vc, switch = (settings.whole(name) for name in ("routing_delay", "vc_alloc_delay", "sw_alloc_delay"))
+    traversal = settings.whole("st_prepare_delay") + settings.whole("st_final_delay")
+    if vc < 1 or switch < 1 or traversal < 1:
+        raise ConfigError(f"{called}: vc_alloc_delay = {vc}, sw_alloc_delay = {switch}, st_prepare_delay + "
+                          f"st_final_delay = {traversal} are not translated if one of them is 0. Use at least 1.")
+    values: dict[str, Any] = {"router.internal_speedup": rounds, "router.speculative": bool(settings["speculative"])}
+    queue = settings.whole("output_buffer_size", -999999999)
+    if rounds * outputs > 1:
+        if queue == 0:
+            raise ConfigError(f"{called}: output_buffer_size = 0 is not translated: no flit would ever leave a router. "
+                              "Use -1 for no limit.")
+        # BookSim's queue takes flits while it holds fewer than its size, flitlab's while all crossbar outputs fit in.
+        values["router.output_queue_flits"] = 0 if queue < 0 else queue + outputs - 1
+    if rounds == 1:
+        return values | {"router.routing_delay": routing, "router.vc_allocation_delay": vc,
+                         "router.switch_allocation_delay": switch, "router.switch_traversal_delay": traversal}
+    if settings["speculative"]:
+        raise ConfigError(f"{called}: speculative = 1 is not translated with internal_speedup = {rounds}. Use one of "
+                          "them.")
+    # When a head reaches each stage: a cycle and a round in it, from its arrival on.
+    route = (0, 0)
+    allocation = _next_stage(route, routing, rounds) if routing else route
+    crossbar = _next_stage(allocation, vc, rounds)
+    traversed = _next_stage(crossbar, switch, rounds)
+    switch_cycle, leave_cycle = crossbar[0], traversed[0] + traversal - 1
+    known = min(max(routing - 1, 0), switch_cycle)
+    # Without internal speedup a flit leaves the router one cycle after the switch is granted.
+    granted = min(switch, leave_cycle - switch_cycle + 1)
+    return values | {"router.routing_delay": known, "router.vc_allocation_delay": switch_cycle - known,
+                     "router.switch_allocation_delay": granted,
+                     "router.switch_traversal_delay": leave_cycle - switch_cycle + 1 - granted}
+
+
+def _next_stage(start: tuple[int, int], delay: int, rounds: int) -> tuple[int, int]:
+    """Returns the cycle and the round in which the next stage begins. A stage of 1 cycle takes a round; a longer one
+    ends in the first round of its last cycle."""
+    cycle, round_ = start if delay == 1 else (start[0] + delay - 1, 0)
+    return (cycle, round_ + 1) if round_ + 1 < rounds else (cycle + 1, 0)

@@ -1,0 +1,258 @@
+"""Configurations of BookSim 2 as experiments: networks, routers, traffic, and messages for what is refused."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+import flitlab as fl
+from flitlab.booksim import translation
+from flitlab.booksim.defaults import DEFAULTS
+from flitlab.booksim.keys import EQUIVALENT, EXACT, IGNORED, KEYS, REFUSED
+from flitlab.booksim.settings import Settings
+from flitlab.experiment import load_booksim
+
+HERE = Path(__file__).parent
+MESH = "topology = mesh; routing_function = dor; "
+TORUS = "topology = torus; routing_function = dim_order; "
+
+
+def experiment(text, tmp_path, *changes):
+    path = tmp_path / "test.cfg"
+    path.write_text(text)
+    return load_booksim(path, changes=changes)
+
+
+def test_a_file_is_loaded_and_run_as_it_is(tmp_path, cli):
+    (tmp_path / "mesh.cfg").write_text("// a small mesh\n" + MESH + "k = 4; n = 2; num_vcs = 2; packet_size = 3;\n"
+                                       "injection_rate = 0.05; sample_period = 500; seed = 7;\n")
+    e = fl.load(tmp_path / "mesh.cfg")
+    assert e.name == "mesh" and e["topology.shape"] == [4, 4] and e["router.vcs"] == 2 and e["run.seed"] == 7
+    assert e["traffic.load"] == pytest.approx(0.15) and e["router.switch_allocator"] == "islip"
+    assert e["run.warmup_cycles"] == 1500 and e["run.measure_cycles"] == 3500
+    assert fl.run(e).accepted == pytest.approx(0.15, rel=0.1)
+    done = cli("run", "mesh.cfg", "--set", "traffic.load=0.2")
+    assert done.returncode == 0 and "5500 cycles" in done.stdout, done.stderr
+
+
+def test_import_writes_a_file_with_the_same_network(tmp_path, cli):
+    (tmp_path / "a.cfg").write_text(TORUS + "k = 4; num_vcs = 4; deadlock_warn_timeout = 100; internal_speedup = 2.0;")
+    done = cli("import", "a.cfg", "injection_rate=0.2", "-o", "a.toml")
+    assert done.returncode == 0 and done.stdout == "a.toml written\n", done.stderr
+    e = fl.load(tmp_path / "a.toml")
+    assert e.flat() == load_booksim(tmp_path / "a.cfg", changes=["injection_rate=0.2"]).flat()
+    assert e["traffic.load"] == 0.2 and e["router.internal_speedup"] == 2
+    comments = [line for line in (tmp_path / "a.toml").read_text().splitlines() if line.startswith("#")]
+    assert comments[0] == "# Translated from a.cfg, a configuration of BookSim 2. What differs (docs/booksim.md):"
+    assert any(line.startswith("# - internal_speedup = 2.0 (equivalent): ") for line in comments)
+    assert any(line.startswith("# - deadlock_warn_timeout = 100 (ignored): ") for line in comments)
+
+
+@pytest.mark.parametrize("row", list(csv.DictReader((HERE / "latency.csv").read_text().splitlines())),
+                         ids=lambda row: f"{row['statements'] or 'defaults'}, {row['flits']} flits")
+def test_the_latency_without_load_is_booksims(row, tmp_path):
+    """The latencies were printed by BookSim 2 (commit 28f4329) at injection_rate = 0.0005. Its terminals take a cycle
+    more than flitlab's."""
+    text = ("topology = torus; k = 4; n = 2; routing_function = dim_order; traffic = neighbor; num_vcs = 4; "
+            f"injection_rate = 0.0005; packet_size = {row['flits']};")
+    e = experiment(text, tmp_path, *row["statements"].split())
+    assert e.derived()["zero_load_latency_cycles"] + 1 == float(row["latency"])
+
+
+def test_every_parameter_of_booksim_has_a_fate():
+    assert sorted(KEYS) == sorted(DEFAULTS) and len(KEYS) == 121
+    assert all(fate.kind in (EXACT, EQUIVALENT, IGNORED, REFUSED) and fate.note for fate in KEYS.values())
+
+
+def test_the_parameters_that_are_translated_are_those_with_an_equal(tmp_path, monkeypatch):
+    (tmp_path / "links").write_text("router 0 node 0 router 1\nrouter 1 node 1\n")
+    made = []
+
+    class Noting(Settings):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            made.append(self)
+
+    monkeypatch.setattr(translation, "Settings", Noting)
+    for text in (MESH, "topology = flatfly; routing_function = ran_min; use_noc_latency = 0;",
+                 "topology = anynet; routing_function = min; network_file = links;", MESH + "sim_type = batch;"):
+        translation.translate(text, "a", tmp_path)
+    used = set().union(*(settings._used for settings in made))
+    with_an_equal = {name for name, fate in KEYS.items() if fate.kind in (EXACT, EQUIVALENT)}
+    assert with_an_equal <= used
+    # Read to be checked, or without effect because of other values.
+    assert used - with_an_equal == {"batch_count", "max_outstanding_requests", "use_read_write", "x", "xr", "y", "yr"}
+
+
+@pytest.mark.parametrize("name", [name for name, fate in KEYS.items() if fate.kind == REFUSED])
+def test_refused_parameters_name_the_reason(name, tmp_path):
+    default = DEFAULTS[name][0]
+    value = {int: 7, float: 0.7, str: "other"}[type(default)]
+    with pytest.raises(fl.ConfigError, match=f"{name} = {value} is not translated") as raised:
+        experiment(MESH + f"sim_type = batch; {name} = {value};", tmp_path)
+    assert "\n" not in str(raised.value)
+    assert experiment(MESH + f"sim_type = batch; {name} = {default};", tmp_path) if default != "" else True
+
+
+@pytest.mark.parametrize("name", [name for name, fate in KEYS.items() if fate.kind == IGNORED])
+def test_ignored_parameters_change_nothing(name, tmp_path):
+    value = {int: 7, float: 0.7, str: "other"}[type(DEFAULTS[name][0])]
+    assert experiment(MESH + f"{name} = {value};", tmp_path).flat() == experiment(MESH, tmp_path).flat()
+
+
+# BookSim's patterns (traffic.cpp), for k routers in each of two dimensions.
+def _digits(k, change):
+    return lambda s: change(s % k) + k * change(s // k)
+
+
+PATTERNS = {
+    "bitcomp": lambda k: lambda s: k * k - 1 - s,
+    "bitrev": lambda k: lambda s: int(format(s, "04b")[::-1], 2),
+    "shuffle": lambda k: lambda s: (2 * s) % 16 + (2 * s) // 16,
+    "transpose": lambda k: lambda s: s % k * k + s // k,
+    "tornado": lambda k: _digits(k, lambda x: (x + (k + 1) // 2 - 1) % k),
+    "neighbor": lambda k: _digits(k, lambda x: (x + 1) % k),
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_have_booksims_destinations(name, tmp_path):
+    e = experiment(MESH + f"k = 4; traffic = {name}; injection_rate = 0.2; sample_period = 300;", tmp_path)
+    flows = fl.flows(e, 1000).frame
+    pairs = set(zip(flows.source, flows.destination, strict=True))
+    assert pairs == {(s, PATTERNS[name](4)(s)) for s in range(16)}
+
+
+def test_classes_have_rates_lengths_and_patterns_of_their_own(tmp_path):
+    e = experiment(MESH + "classes = 3; injection_rate = {0.1,0.02}; packet_size = {1,5}; "
+                   "traffic = {uniform,transpose}; priority = class; class_priority = {0,2};", tmp_path)
+    assert e["traffic.class_pattern"] == "uniform,transpose,transpose"
+    assert e["traffic.class_flits"] == [1, 5, 5] and e["traffic.class_share"] == pytest.approx([0.1, 0.1, 0.1])
+    assert e["traffic.load"] == pytest.approx(0.3) and e["traffic.class_vcs"] == "shared"
+    assert e["traffic.class_priority"] == [0, 2, 2] and e["router.arbiter"] == "highest_priority_first"
+
+
+def test_lengths_may_be_mixed(tmp_path):
+    e = experiment(MESH + "packet_size = {{1,5}}; packet_size_rate = {{3,1}}; injection_rate = 0.1;", tmp_path)
+    assert e["traffic.packet_flits"] == [(1, 3.0), (5, 1.0)] and e["traffic.load"] == pytest.approx(0.2)
+    e = experiment(MESH + "packet_size = 4; injection_rate_uses_flits = 1; injection_rate = 0.1;", tmp_path)
+    assert e["traffic.load"] == pytest.approx(0.1)
+
+
+def test_what_booksim_accepts_is_accepted(tmp_path):
+    plain = experiment(MESH, tmp_path).flat()
+    for text in ("use_read_write = {0,0};", "injection_process = {bernoulli};", "output_buffer_size = 3;",
+                 "use_noc_latency = 0;", "network_file = links;", "buf_size = 128;", "packet_size_rate = {{1,2,3}};",
+                 "perm_seed = 5;"):
+        assert experiment(MESH + text, tmp_path).flat() == plain, text
+    assert experiment(MESH + "seed = -1;", tmp_path)["run.seed"] == 2**32 - 1
+    e = experiment(MESH + "output_speedup = 2; output_buffer_size = 1;", tmp_path)
+    assert e["router.output_queue_flits"] == 2
+    e = experiment(MESH + "packet_size = {{1,2,5}}; packet_size_rate = {{3,1}};", tmp_path)
+    assert e["traffic.packet_flits"] == [(1, 3.0), (2, 1.0), (5, 1.0)]
+
+
+def test_import_does_not_overwrite_its_input(tmp_path, cli):
+    (tmp_path / "a.cfg").write_text(MESH)
+    done = cli("import", "a.cfg", "-o", "a.cfg")
+    assert done.returncode == 2 and "a.cfg is the file to translate" in done.stderr
+    assert (tmp_path / "a.cfg").read_text() == MESH
+
+
+def test_hot_spots_receive_all_packets(tmp_path):
+    e = experiment(MESH + "traffic = hotspot({{3,9}});", tmp_path)
+    assert e["traffic.hot_terminals"] == [3, 9] and e["traffic.hot_fraction"] == 1.0
+    with pytest.raises(fl.ConfigError, match=r"is not translated: .* equal shares"):
+        experiment(MESH + "traffic = hotspot({{3,9},{1,2}});", tmp_path)
+
+
+@pytest.mark.parametrize(("text", "changes"), [
+    (TORUS + "k = 3; n = 3;", {"topology.kind": "torus", "topology.shape": [3, 3, 3],
+                               "topology.channel_delay": [2, 2, 2], "routing.vc_assignment": "by_crossing"}),
+    ("topology = torus; routing_function = dim_order_bal; use_noc_latency = 0;",
+     {"topology.channel_delay": [1, 1], "routing.vc_assignment": "balanced"}),
+    ("topology = mesh; routing_function = xy_yx; use_noc_latency = 0;", {"routing.algorithm": "o1turn"}),
+    ("topology = fly; k = 10; n = 1; routing_function = dest_tag;",
+     {"topology.shape": [1], "topology.concentration": 10}),
+    ("topology = fattree; k = 4; n = 3; routing_function = anca;",
+     {"topology.children": [4, 4], "topology.concentration": 4, "routing.algorithm": "adaptive"}),
+    ("topology = flatfly; k = 4; n = 2; c = 4; xr = 2; yr = 2; use_noc_latency = 0; routing_function = ugal;",
+     {"topology.kind": "flattened_butterfly", "topology.concentration": 4, "routing.algorithm": "ugal_l",
+      "routing.threshold": 2}),
+    ("topology = dragonflynew; k = 2; n = 1; routing_function = min;",
+     {"topology.kind": "dragonfly", "topology.groups": 9, "topology.group_routers": 4, "topology.global_channels": 2,
+      "topology.concentration": 2, "topology.channel_delay": [10, 100]}),
+])
+def test_topologies(text, changes, tmp_path):
+    flat = experiment(text, tmp_path).flat()
+    assert {key: flat[key] for key in changes} == changes
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("topology = cmesh; routing_function = dor;", r"topology = cmesh is not translated: its channels have several"),
+    ("topology = dragonflynew; n = 1; routing_function = ugal;", r"routing_function = ugal is not translated for"),
+    ("topology = dragonflynew; routing_function = min;", r"topology = dragonflynew with n = 2 is not one"),
+    ("topology = ring;", r"topology = ring is not one of BookSim 2's\. flitlab reads topology = mesh, torus, fly"),
+    ("topology = mesh;", r"routing_function = none is not translated for topology = mesh\. flitlab reads "),
+    ("topology = fly; n = 3; routing_function = dest_tag;", r"fly with n = 3 is not translated"),
+    ("topology = mesh; routing_function = dor_mesh;", r"routing_function = dor_mesh is not translated"),
+    ("topology = flatfly; routing_function = ran_min; use_noc_latency = 0; c = 4;", r"do not fit one another"),
+    ("topology = fattree; routing_function = nca; traffic = tornado;", r"traffic = tornado is translated only for"),
+    (MESH + "internal_speedup = 2.0; output_buffer_size = 0;", r"output_buffer_size = 0 is not translated"),
+    (MESH + "credit_delay = -1;", r"credit_delay = -1 is not translated: -1 is not a whole number from 0"),
+    (MESH + "injection_rate = abc;", r"injection_rate = abc is not translated: abc is not a number from 0 on"),
+    (MESH + "injection_rate = -0.5;", r"injection_rate = -0\.5 is not translated"),
+    (MESH + "class_priority = {1.5,2}; classes = 2; priority = class;", r"1\.5 is not a whole number"),
+    (MESH + "packet_size = {{{1}}};", r"packet_size = \{\{\{1\}\}\} is not translated"),
+    (MESH + "packet_size = -3;", r"packet_size = -3 is not translated: -3 is not a whole number from 1"),
+    (MESH + "packet_size = {{1,4}}; packet_size_rate = 0;", r"packet_size_rate = 0 has no weight above 0"),
+    (MESH + "seed = abc;", r"seed = abc is not translated: abc is not a whole number"),
+    (MESH + "traffic = hotspot({1.5});", r"traffic = hotspot\({1\.5}\) is not translated"),
+    (MESH + f"num_vcs = {'9' * 5000};", r"line 1: 999999999999\.\.\. is too large a number"),
+    (MESH + "internal_speedup = 1e999;", r"internal_speedup = inf is not translated"),
+    (MESH + "num_vcs = 99;", r"test\.cfg, translated from BookSim's parameters: router\.vcs = 99 is out of range"),
+    (MESH + "use_read_write = 1;", r"use_read_write = 1 is not translated: set `traffic\.mode"),
+    (MESH + "sw_allocator = pim;", r"sw_allocator = pim is not translated\. flitlab reads islip"),
+    (MESH + "internal_speedup = 1.5;", r"internal_speedup = 1\.5 is not translated"),
+    (MESH + "classes = 9;", r"classes = 9 is not translated"),
+    (MESH + "traffic = taper64;", r"traffic = taper64 is not translated"),
+    (MESH + "seed = time;", r"seed = time is not translated"),
+    ("topology = anynet; routing_function = min;", r"topology = anynet needs network_file"),
+    ("topology = anynet; routing_function = min; network_file = no;", r"network_file = no cannot be read: there is no"),
+])
+def test_what_flitlab_cannot_express_is_refused(text, message, tmp_path):
+    with pytest.raises(fl.ConfigError, match=message) as raised:
+        experiment(text, tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+ANYNET = "topology = anynet; routing_function = min; network_file = links; num_vcs = 4; "
+
+
+def test_a_list_of_links_is_a_graph(tmp_path):
+    (tmp_path / "links").write_text("router 0 node 0 node 1 router 2 4\nrouter 2 node 4 node 5 router 0 4 router 1\n"
+                                    "node 2 router 1\nnode 3 router 1\nrouter 7 router 0\n")
+    e = experiment(ANYNET, tmp_path)
+    assert e["topology.concentration"] == 2 and e["topology.terminal_routers"] == 3
+    assert e.derived()["routers"] == 4 and e.derived()["terminals"] == 6
+    # Routers 0, 1, 2 and 7 of the list are 0, 1, 2 and 3, in the order of their nodes; router 7 has none.
+    assert e._texts["topology.file"] == b"0,2,4\n1,2,1\n0,3,1\n"
+
+
+@pytest.mark.parametrize(("links", "message"), [
+    ("router 0 node 0 5 router 1\nrouter 1 node 1", r"links, line 1: the latency 5 of node 0 is not translated"),
+    ("router 0 node 0 router 1 9\nrouter 1 node 1", r"router 0 to router 1 takes 9 cycles, and the one back 1"),
+    ("router 0 node 0 node 1 router 1\nrouter 1 node 2", r"routers have 1 or 2 nodes"),
+    ("router 0 node 0 router 1\nrouter 1 node 2", r"nodes have the numbers 0, 2"),
+    ("router 0 node 0 node 2 router 1\nrouter 1 node 1 node 3", r"the nodes of router 0 are 0, 2"),
+    ("router 0 node 0 router 1\nrouter 1 node 0", r"line 2: node 0 is at router 0 and at router 1"),
+    ("router 0 node 0 router 0", r"line 1: router 0 is joined to itself"),
+    ("router 0 node " + "9" * 5000, r'" is not "router NUMBER"'),
+    ("node 0 node 1", r"line 1: node 0 is joined to node 1"),
+    ("router x", r'line 1: "router x" is not "router NUMBER"'),
+    ("", r"links names no routers"),
+])
+def test_lists_of_links_that_are_wrong(links, message, tmp_path):
+    (tmp_path / "links").write_text(links + "\n")
+    with pytest.raises(fl.ConfigError, match=message):
+        experiment(ANYNET, tmp_path)
