@@ -45,7 +45,7 @@ WITH_DEFAULTS = {
 FILES = {
     "src/examples/torus88": (0.01, 0.15), "src/examples/mesh88_lat": (0.0005, 0.005),
     "src/examples/fattree_config": (0.01, 0.2), "src/examples/singleconfig": (0.01, 0.3),
-    "src/examples/anynet/anynet_config": (0.001, 0.01, 0.1), "src/examples/dragonflyconfig": (0.02, 0.2),
+    "src/examples/anynet/anynet_config": (0.001, 0.01, 0.1), "src/examples/dragonflyconfig": (0.02,),
     "runfiles/ftreeconfig": (0.01, 0.2), "runfiles/meshconfig": (0.01, 0.2),
 }
 
