@@ -250,16 +250,20 @@ a run (Cray T3E, Blue Gene/L, METRO).
 
 ## What is missing
 
-- Butterflies (k-ary n-flies): a terminal injects and ejects at the same router. `router.kind = "metro"` has networks of
-  stages.
-- UGAL with global information (UGAL-G), and queues at inputs or of some cycles ago: a router reads only its own
-  outputs.
+- Butterflies of several stages (k-ary n-flies): a terminal injects and ejects at the same router. A single stage is
+  `topology.kind = "mesh"` with `topology.shape = [1]`; `router.kind = "metro"` has networks of stages.
+- UGAL with global information (UGAL-G), and congestion at inputs: routers of a cycle run in any order, so a router
+  reads no state that another one writes in this cycle. A router's own inputs would not say which output to take.
+- Congestion of some cycles ago: a router stores no earlier values of its credits.
 - Failures during a run in networks of the `vc` router: packets on a failed link would be lost, and the router has no
+  retransmission. Links and routers may fail before a run.
+- Errors and retransmission on channels between chips: a channel delivers every flit after a fixed time, and flits of
+  the `vc` router have no sequence numbers. `router.kind = "bgl"` and `"sconnect"` have links with errors and
   retransmission.
-- Errors and retransmission on channels between chips.
 - Classes of virtual channels in a user's adaptive routes (`with_routes`): packets take any class but the escape
-  channel's.
-- Multicast, and reduction in the network.
+  channel's, which is what makes the routes free of deadlock (Duato 1993) without a proof for each function.
+- Multicast, and reduction in the network: a flit of the `vc` router leaves through one output, and its buffer slot is
+  free then. `router.kind = "bgl"` has broadcasts along a line.
 """)
     for kind, (name, source, text) in KINDS.items():
         picture = "" if kind == "graph" else f"\n\n![{name} of the default size](images/network-{kind}.png)"
