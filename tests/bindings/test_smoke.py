@@ -16,6 +16,7 @@ SMOKE = {
     "sweep": ([SWEEP], r"curve/curve\.csv, curve/curve\.png, curve/experiment\.toml written in .* s"),
     "plot": ([SWEEP, ["plot", "curve", "--out", "curves.svg"]], r"curves\.svg written"),
     "reproduce": ([["reproduce", "t3e.table2"]], r"\d+ match.*"),
+    "import": ([["import", "mesh.cfg", "-o", "mesh.toml"], ["inspect", "mesh.toml"]], r"routers +16"),
     "inspect": ([["inspect", "vc-mesh-8x8"]], r"routers +64"),
     "trace": ([["trace", "vc-mesh-8x8", "--cycles", "0:20", "--format", "jsonl", "--out", "events.jsonl"]],
               r"[1-9]\d* events written to events\.jsonl"),
@@ -35,7 +36,8 @@ def test_every_command_has_a_smoke_test(cli):
 
 
 @pytest.mark.parametrize("command", SMOKE)
-def test_a_command_prints_its_result(command, cli):
+def test_a_command_prints_its_result(command, cli, tmp_path):
+    (tmp_path / "mesh.cfg").write_text("topology = mesh; k = 4; routing_function = dor;\n")  # of BookSim
     calls, line = SMOKE[command]
     for call in calls:
         done = cli(*call)
