@@ -18,7 +18,7 @@ from flitlab.foreign_files import about_text, is_booksim
 from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
 from flitlab.settings import flatten, plain
-from flitlab.toml import read_text, tomllib
+from flitlab.toml import parse_toml, read_text
 from flitlab.vocabulary import about_key, check_names
 
 _PROGRAM = "traffic.program_file"
@@ -368,12 +368,12 @@ def load(path: str | os.PathLike) -> Experiment:
         path = known
     text = read_text(path, str(path))
     try:
-        return Experiment.from_dict(tomllib.loads(text), str(path.parent), path.stem)
-    except tomllib.TOMLDecodeError as error:
-        if not is_booksim(path.suffix, text):
-            raise ConfigError(about_text(str(path), path.suffix, text) or
-                              f"{path} is not valid TOML: {error}.") from None
-    return load_booksim(path, text)
+        tree = parse_toml(text, str(path))
+    except ConfigError as error:
+        if is_booksim(path.suffix, text):
+            return load_booksim(path, text)
+        raise ConfigError(about_text(str(path), path.suffix, text) or str(error)) from None
+    return Experiment.from_dict(tree, str(path.parent), path.stem)
 
 
 def load_booksim(path: str | os.PathLike, text: str | None = None, changes: Iterable[str] = ()) -> Experiment:

@@ -1,5 +1,5 @@
-"""Recognition of other simulators' configuration files: BookSim's are read, and messages say what to use instead of the
-others."""
+"""Recognition of other simulators' configuration files. flitlab reads BookSim's; for the others, messages say what to
+use instead."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INSTEAD = "flitlab reads TOML; start from the output of `flitlab configs vc-mes
 def about_text(called: str, ending: str, text: str) -> str:
     """Returns a message that names the format of a text that is not TOML; "" if it is unknown. ``ending``: the file
     name's suffix."""
-    if found_names := _booksim_parameters(text, _LINE if ending.lower() == _DIALECT else _STATEMENT):
+    if ending.lower() == _DIALECT and (found_names := _booksim_parameters(text, _LINE)):
         booksim_names = {found[0]: word for word in reversed(found_names) if (found := key_of(word))}
         first = sorted(booksim_names.items(), key=lambda item: found_names.index(item[1]))[:4]
         named = ", ".join(f"{word} is {path}" for path, word in first)

@@ -1,7 +1,6 @@
 """Reading of TOML files, with the standard library's tomllib where it exists."""
 
 import codecs
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     import tomli as tomllib
 
-__all__ = ["read_text", "read_toml", "tomllib"]
+__all__ = ["parse_toml", "read_text", "read_toml"]
 
 
 def read_text(path: Path, called: str) -> str:
@@ -30,11 +29,14 @@ def read_text(path: Path, called: str) -> str:
         raise ConfigError(f"{called} cannot be read: it is not UTF-8 text.") from None
 
 
-def read_toml(path: Path, called: str, about: Callable[[str], str] = lambda _: "") -> dict[str, Any]:
-    """Returns the tables of a TOML file. Raises ConfigError, which names the file as ``called``. ``about(text)``:
-    message for a text that is not TOML; "" for the parser's message."""
-    text = read_text(path, called)
+def read_toml(path: Path, called: str) -> dict[str, Any]:
+    """Returns the tables of a TOML file. Raises ConfigError, which names the file as ``called``."""
+    return parse_toml(read_text(path, called), called)
+
+
+def parse_toml(text: str, called: str) -> dict[str, Any]:
+    """Returns the tables of a TOML text. Raises ConfigError, which names its file as ``called``."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(about(text) or f"{called} is not valid TOML: {error}.") from None
+        raise ConfigError(f"{called} is not valid TOML: {error}.") from None

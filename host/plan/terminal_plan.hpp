@@ -23,7 +23,7 @@ struct PacketLengths {
 };
 
 /// Traffic tables of an experiment. They point into this object, which must not be moved. With several classes of
-/// packets, the tables are those of class 0, and the object owns a TerminalPlan for each further class. `groups`: sets
+/// packets, this object has the tables of class 0 and a TerminalPlan for each of the other classes. `groups`: sets
 /// of terminals that send to one another, in the order in which patterns number them; if there are no groups, all
 /// terminals send to one another. `devices`: terminals outside of all groups (I/O devices), which send and receive only
 /// if a matrix, a trace or a program names them.

@@ -98,7 +98,7 @@ def test_bad_input(call, words):
 
 
 def test_classes_of_packets():
-    """Each class has its own pattern and length. Its latency and load equal those of ``fl.run``."""
+    """``fl.flows`` measures the same latency and load for each class of packets as ``fl.run``."""
     config = MESH | {"traffic.classes": 3, "traffic.class_pattern": ["uniform", "transpose", "bit_complement"],
                      "traffic.class_flits": [5, 1, 2], "traffic.class_share": [2, 1, 1], "traffic.load": 0.2,
                      "traffic.class_priority": [0, 2, 1], "traffic.class_vcs": "shared"}

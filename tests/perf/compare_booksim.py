@@ -194,6 +194,22 @@ def files(binary: str, seeds: int) -> None:
                   f"| {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
 
 
+def differences(binary: str, seeds: int) -> None:
+    """What docs/booksim.md says on adaptive routing and speculation under load: mean latencies on a 4x4 mesh."""
+    print("| statements | BookSim 2 | flitlab |\n|---|---|---|")
+    mesh = "topology = mesh; k = 4; n = 2; num_vcs = 4; sample_period = 2000; max_samples = 6;\n"
+    for text in ("routing_function = min_adapt; traffic = transpose; injection_rate = 0.3;",
+                 "routing_function = dor; speculative = 1; packet_size = 3; injection_rate = 0.13;",
+                 "routing_function = dor; speculative = 1; routing_delay = 0; packet_size = 2; injection_rate = 0.2;"):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "mesh.cfg"
+            file.write_text(mesh + text)
+            theirs = [run_file(binary, file, [f"seed={seed}"])[2] for seed in range(seeds)]
+            point = load_booksim(file)
+        ours = [fl.run(point.set("run.seed", seed)).latency_cycles.mean for seed in range(seeds)]
+        print(f"| `{text}` | {statistics.mean(theirs):.2f} | {statistics.mean(ours):.2f} |", flush=True)
+
+
 def run_file(binary: str, file: Path, changes: list[str]) -> tuple[int, float, float, float]:
     """As run_booksim(), for one of BookSim's files with changes."""
     out = subprocess.run([Path(binary).resolve(), file.name, *changes], cwd=file.parent, capture_output=True,
@@ -250,7 +266,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
-    parser.add_argument("--only", choices=["speed", "families", "files", "latency", "peak", "speedup"])
+    parser.add_argument("--only", choices=["speed", "families", "files", "latency", "peak", "speedup", "differences"])
     args = parser.parse_args()
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
@@ -264,6 +280,8 @@ def main() -> None:
         peak(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "speedup"):
         speedup(args.booksim, 1 if args.quick else 3)
+    if args.only in (None, "differences"):
+        differences(args.booksim, 1 if args.quick else 3)
 
 
 if __name__ == "__main__":

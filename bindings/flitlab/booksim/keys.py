@@ -31,7 +31,7 @@ KEYS: dict[str, Fate] = {
     "acc_stopping_thres": _ENDS, "acc_warmup_thres": _ENDS,
     "alloc_iters": Fate(EXACT, "`router.allocator_iterations`"),
     "arb_type": Fate(EXACT, "`router.arbiter`: `round_robin`, `matrix`; `tree` is refused"),
-    "batch_count": Fate(REFUSED, "in batches: flitlab has one batch; sweep over `run.seed` to repeat it"),
+    "batch_count": Fate(REFUSED, "flitlab's batch mode has one batch; sweep over `run.seed` to repeat it"),
     "batch_size": Fate(EXACT, "`traffic.batch_packets`, with `sim_type = batch`"),
     "buf_size": Fate(EXACT, "if above 0, `router.buffer_flits` is this number divided by `num_vcs`"),
     "buffer_policy": Fate(REFUSED, "flitlab's canonical router has no buffers that virtual channels share"),
@@ -48,7 +48,7 @@ KEYS: dict[str, Fate] = {
     "hold_switch_for_packet": Fate(EXACT, "`router.hold_switch_for_packet`"),
     "in_ports": Fate(IGNORED, "of single routers, which no topology uses"),
     "include_queuing": Fate(REFUSED, "flitlab reports the latency with and without the source queue"),
-    "injection_process": Fate(EXACT, "`bernoulli`; for `on_off` see burst_alpha"),
+    "injection_process": Fate(EXACT, "`traffic.injection`: `bernoulli`; for `on_off` see burst_alpha"),
     "injection_rate": Fate(EXACT, "`traffic.load`, which is in flits: multiplied by the mean of `packet_size`"),
     "injection_rate_uses_flits": Fate(EXACT, "`traffic.load`, not multiplied"),
     "input_speedup": Fate(EXACT, "`router.input_speedup`"),
@@ -58,14 +58,14 @@ KEYS: dict[str, Fate] = {
     "latency_thres": _ENDS,
     "link_failures": Fate(REFUSED, "set `topology.random_failures` in flitlab"),
     "max_held_slots": _POLICY,
-    "max_outstanding_requests": Fate(REFUSED, "set `traffic.mode = \"request_reply\"` and `traffic.window`, no batch"),
+    "max_outstanding_requests": Fate(REFUSED, "batches have no such limit; requests and replies have `traffic.window`"),
     "max_samples": Fate(EQUIVALENT, "with `sample_period` and `warmup_periods` the longest time that BookSim measures, "
                         "`run.measure_cycles`"),
     "measure_stats": _PRINTED,
     "n": Fate(EXACT, "`topology.shape`, `topology.children`"),
-    "network_file": Fate(EQUIVALENT, "lists of links for `topology = anynet`, looked for beside the configuration, "
-                         "then in the current folder. Channels need equal delays in both directions, routers equal "
-                         "numbers of nodes"),
+    "network_file": Fate(EQUIVALENT, "`topology.file` from a list of links (`topology = anynet`), which is looked for "
+                         "beside the configuration, then in the current folder. Channels need equal delays in both "
+                         "directions, routers equal numbers of nodes"),
     "noq": Fate(REFUSED, "flitlab has no next-hop output queueing"),
     "num_vcs": Fate(EXACT, "`router.vcs`"),
     "out_ports": Fate(IGNORED, "of single routers, which no topology uses"),
@@ -96,8 +96,8 @@ KEYS: dict[str, Fate] = {
     "spec_check_cred": _SPECULATES, "spec_check_elig": _SPECULATES, "spec_mask_by_reqs": _SPECULATES,
     "spec_sw_allocator": _SPECULATES,
     "speculative": Fate(EQUIVALENT, "`router.speculative`; a second allocator serves speculative requests after the "
-                        "others, as with BookSim's default. Under load the latency is up to a cycle lower in "
-                        "flitlab"),
+                        "others, as with BookSim's default. Under load the latency is lower in flitlab, by 0.4 "
+                        "cycles on a 4x4 mesh at 0.4 flits/cycle"),
     "st_final_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_prepare_delay`"),
     "st_prepare_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_final_delay`"),
     "stats_out": _PRINTED, "stopping_thres": _ENDS,

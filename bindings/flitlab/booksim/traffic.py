@@ -7,9 +7,10 @@ from typing import Any
 from flitlab._core import ConfigError
 from flitlab.booksim.settings import Settings, repeated
 from flitlab.booksim.statements import items
+from flitlab.vocabulary import VALUES
 
-_PATTERNS = {"uniform": "uniform", "bitcomp": "bit_complement", "bitrev": "bit_reverse", "shuffle": "shuffle",
-             "transpose": "transpose", "tornado": "tornado", "neighbor": "neighbour", "randperm": "random_permutation"}
+_PATTERNS = {name: str(VALUES["traffic.pattern"].get(name, name)) for name in
+             ("uniform", "bitcomp", "bitrev", "shuffle", "transpose", "tornado", "neighbor", "randperm")}
 _BY_COORDINATES = ("tornado", "neighbour")
 _MOST_CLASSES = 8
 

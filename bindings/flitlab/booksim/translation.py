@@ -17,7 +17,7 @@ from flitlab.booksim.traffic import simulation, traffic
 _ALLOCATORS = {"islip": "islip", "separable_input_first": "separable_input_first",
                "separable_output_first": "separable_output_first", "wavefront": "wavefront",
                "rr_wavefront": "wavefront"}
-_ARBITERS = {"none": "", "class": "highest_priority_first", "age": "oldest_first", "hop_count": "most_hops_first"}
+_PRIORITIES = {"none": "", "class": "highest_priority_first", "age": "oldest_first", "hop_count": "most_hops_first"}
 
 @dataclass(frozen=True)
 class Translation:
@@ -80,9 +80,9 @@ def _arbiters(settings: Settings, called: str) -> dict[str, Any]:
     arbiter, priority = str(settings["arb_type"]), str(settings["priority"])
     if arbiter not in ("round_robin", "matrix"):
         raise ConfigError(f"{called}: arb_type = {arbiter} is not translated. flitlab reads round_robin and matrix.")
-    if priority not in _ARBITERS:
-        raise ConfigError(f"{called}: priority = {priority} is not translated. flitlab reads {', '.join(_ARBITERS)}.")
-    values: dict[str, Any] = {"router.arbiter": _ARBITERS[priority] or arbiter}
+    if priority not in _PRIORITIES:
+        raise ConfigError(f"{called}: priority = {priority} is not translated. flitlab reads {', '.join(_PRIORITIES)}.")
+    values: dict[str, Any] = {"router.arbiter": _PRIORITIES[priority] or arbiter}
     classes = settings.whole("classes", 1)
     priorities = [settings.whole_of(text, "class_priority")
                   for text in settings.of_classes("class_priority", classes)]

@@ -214,8 +214,8 @@ TEST(Watchdog, IsSilentWithoutADeadlock) {
     EXPECT_TRUE(run_job({heavy(assignment, 2)}, {"cpu", 1, false, 1}, nullptr).front().saturated);
 }
 
-/// Flits in output queues and credits that input ports owe will arrive, so nobody waits for them in vain. Dimension
-/// order on a mesh cannot deadlock, and a torus without datelines can.
+/// A flit in an output queue, or a credit that an input port has yet to return, will arrive later. So a packet that
+/// waits for it is not deadlocked. Dimension order on a mesh cannot deadlock, and a torus without datelines can.
 TEST(Watchdog, KnowsFlitsAndCreditsThatWaitForAChannel) {
   for (const char* speedup :
        {"router.internal_speedup=2", "router.input_speedup=2", "router.output_speedup=2",
