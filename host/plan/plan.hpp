@@ -40,6 +40,7 @@ struct ScopeFacts {
       (std::string, credits, "", "", "name of the credits of an output; empty: routers have no credits"),
       (bool, in_order, true, "", "whether packets leave an input virtual channel in the order of their arrival"),
       (bool, whole_packets, false, "", "whether a grant sends a whole packet, which occupies the channel for cycles"),
+      (bool, datelines, false, "", "whether packets change their class of virtual channels on wrap-around channels"),
       (bool, message_queues, false, "", "whether a router's contents are messages in queues, not flits in buffers"),
       (std::string, waiting, "", "", "reason why a packet in stage waiting waits; empty: events show the reason"))
 };

@@ -21,7 +21,7 @@ render({{ model, el: document.getElementById("place") }});
 PARTS = """<canvas style="width: 640px; height: 480px"></canvas><script type="module">
 {module}
 window.recording = new Recording(await unpack("{recording}"));
-window.scope_parts = {{ journey, draw_packet, NetworkView }};
+window.scope_parts = {{ journey, draw_packet, NetworkView, arriving_words, connections, counts_of_blocked, shapes_of }};
 </script>"""
 
 JOURNEYS = """() => {

@@ -1,4 +1,4 @@
-"""A recording as one HTML file that replays without Python, a server or the web."""
+"""Recordings as one HTML file that replays them without Python, a server or the web."""
 
 from __future__ import annotations
 
@@ -17,26 +17,31 @@ PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ margin: 0; padding: 8px; background: Canvas; color: CanvasText; }}
+body {{ margin: 0; background: Canvas; color: CanvasText; }}
+main {{ display: flex; flex-wrap: wrap; }}
+main > div {{ flex: 1 1 600px; min-width: 0; --scope-page: calc(100vh - 12px); }}
 {style}
 </style>
 </head>
 <body>
-<main id="scope"></main>
+<main>{places}</main>
 <noscript>This page needs JavaScript to replay its recording, and JavaScript is switched off.</noscript>
-<script type="text/plain" id="recording">{recording}</script>
+{recordings}
 <script type="module">
 {module}
-show_page(document.getElementById("scope"), document.getElementById("recording").textContent);
+const places = document.querySelectorAll("main > div"), clock = places.length > 1 ? "page" : null;
+document.querySelectorAll(".recording").forEach((text, i) => show_page(places[i], text.textContent, clock));
 </script>
 </body>
 </html>
 """
 
 
-def page_text(name: str, packed_recording: str) -> str:
-    title = html.escape(f"flitlab: {name}")
-    return PAGE.format(title=title, style=style_text(), recording=packed_recording, module=module_text())
+def page_text(name: str, *packed_recordings: str) -> str:
+    """Returns a page with one scope for each recording; several scopes share their clock."""
+    scripts = (f'<script type="text/plain" class="recording">{text}</script>' for text in packed_recordings)
+    return PAGE.format(title=html.escape(f"flitlab: {name}"), style=style_text(), module=module_text(),
+                       places="<div></div>" * len(packed_recordings), recordings="\n".join(scripts))
 
 
 def write_page(name: str, recording: str, path: str | os.PathLike) -> None:

@@ -50,7 +50,7 @@ MUTANTS = {
                "const i = recording.place.get(router), state = recording.state(Math.max(recording.first, cycle - 1))"),
     "winner": ("arbitration(recording, router, cycle - 1, ", "arbitration(recording, router, cycle - 2, "),
     "winner's name": ('"data-win": `${e.port}.${e.vc}>', '"data-win": `${e.port}.${e.out_vc}>'),
-    "cells": ("i < flits; ++i", "i <= flits; ++i"),
+    "cells": ("Array.from({ length: shown }, cell)", "Array.from({ length: shown + 1 }, cell)"),
     "deltas": ("...named(meta.columns, values) }", "...named(meta.columns.slice(1), values) }"),
 }
 

@@ -81,7 +81,8 @@ def test_flits_and_routers_of_the_picture_can_be_clicked(page, tmp_path):
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8").set("traffic.load", 0.2), 100, 10)
     open_page(page, path)
     box = page.locator("canvas").bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2 + 0.5 * 53, box["y"] + box["height"] / 2 + 0.5 * 53)
+    half = 0.5 * (min(box["height"], box["width"]) - 4 * 13) / 8.1  # half of the distance between routers, 4 em around them
+    page.mouse.click(box["x"] + box["width"] / 2 + half, box["y"] + box["height"] / 2 + half)
     assert page.locator(".scope-panel h3").inner_text().startswith("Router ")
     page.locator(".scope-ports [data-packet], .scope-winners [data-packet]").first.click()
     assert page.locator(".scope-panel h3").inner_text().startswith("Packet ")
@@ -170,7 +171,7 @@ def test_a_released_connection_is_crossed_out(page, tmp_path):
             const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
             let found = 0;
             for (let i = 0; i < data.length; i += 4)
-                found += data[i] === 0xd5 && data[i + 1] === 0x5e && data[i + 2] === 0;
+                found += data[i] === 0xb3 && data[i + 1] === 0x47 && data[i + 2] === 0;
             return found; }""")
         assert (orange > 10) == bool(given_up), cycle
         seen.add(bool(given_up))
@@ -241,7 +242,7 @@ def test_routers_are_chosen_by_keys_of_every_keyboard(page, tmp_path, following,
         page.keyboard.press(key)
         assert heading.inner_text().startswith(f"Router {router} ")
     page.keyboard.press("Escape")
-    assert "N and P (or . and , or ] and [)" in page.locator(".scope-hint").inner_text()
+    assert "N and P (or . and , or ] and [)" in page.locator(".scope-hint").text_content()
 
 
 def test_a_bracket_that_needs_a_third_key_is_one(page, tmp_path):

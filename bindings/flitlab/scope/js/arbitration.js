@@ -10,9 +10,17 @@ const BUSY = { leaving: "is being sent; its head has left", entering: "its head 
 
 const BLOCKED_STATES = ["blocked", "discard"];
 
+// Returns the names and notes of a router's virtual channels, from its recorded words (texts_of in
+// bindings/frames/json.hpp) or null: name_of(port, vc); notes(port, vc): [note of the channel, reason why its front
+// packet waits].
+function texts_of(words) {
+  return { name_of: (port, vc) => words?.vc_names[port]?.[vc] || `VC ${vc}`,
+    notes: (port, vc) => (words?.vc_notes[port]?.[vc] ?? "").split("\n") };
+}
+
 // Returns { wins, vc_grants, fates }. wins: switch grants by output port. fates: outcome for each input virtual
-// channel, by "port.vc": { won, lost, why }. name_of(port, vc): name of a virtual channel in the machine's terms;
-// reason_of(port, vc): the machine's reason why its front packet waits, if it gives one.
+// channel, by "port.vc": { won, lost, why, cause }, cause: a key of CAUSES (blocked.js). name_of(port, vc): name of a
+// virtual channel in the machine's terms; reason_of(port, vc): the machine's reason why its front packet waits, if it gives one.
 function arbitration(recording, router, cycle, name_of, reason_of) {
   const events = recording.events(cycle).filter((e) => e.item === "router" && e.index === router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
@@ -50,23 +58,24 @@ function fate_of({ recording, router, rows, wins, vc_grants, name_of, reason_of 
   const taker = wins.find((e) => e.out_port === row.out_port);
   const taken = taker && `output ${to} taken by ${port(taker.port)} ${name_of(taker.port, taker.vc)} (${packet_name(taker.src, taker.id)})`;
   if (row.out_vc < 0) {
-    if (stage !== "waiting") return { lost: true, why: taken ?? `requests ${to}: not granted` };
+    if (stage !== "waiting") return { lost: true, why: taken ?? `requests ${to}: not granted`, cause: "output" };
     const rivals = vc_grants.filter((e) => e.out_port === row.out_port);
-    if (rivals.length) return { lost: true, why: `VC not granted: ${rivals.map((e) =>
+    if (rivals.length) return { lost: true, cause: "vc", why: `VC not granted: ${rivals.map((e) =>
       `${name_of(e.out_port, e.out_vc)} of ${to} went to ${port(e.port)} ${name_of(e.port, e.vc)} (${packet_name(e.src, e.id)})`).join(", ")}` };
     const held = outputs.every((r) => r.owner_port >= 0);
-    return { lost: true, why: held ? `VC not granted: all VCs of ${to} are allocated to other packets`
+    return { lost: true, cause: "vc", why: held ? `VC not granted: all VCs of ${to} are allocated to other packets`
       : `VC not granted: no VC of ${to} that its routing permits is free` };
   }
   if (vc_grants.some((e) => e.port === row.port && e.vc === row.vc))
     return { won: true, why: `${name_of(row.out_port, row.out_vc)} of ${to} granted; requests the switch next` };
   if (!row.flits) return { why: "waits for its next flit" };
   const output = outputs.find((r) => r.vc === row.out_vc);
-  if (recording.has_credits && output && output.credits === 0) return { lost: true, why: `no credit for ${to} ${name_of(row.out_port, row.out_vc)}` };
+  if (recording.has_credits && output && output.credits === 0)
+    return { lost: true, cause: "credit", why: `no credit for ${to} ${name_of(row.out_port, row.out_vc)}` };
   const sent = wins.find((e) => e.port === row.port);
-  if (sent) return { lost: true, why: `its input port sent ${name_of(sent.port, sent.vc)} (${packet_name(sent.src, sent.id)})` };
-  if (taken) return { lost: true, why: taken };
+  if (sent) return { lost: true, cause: "input", why: `its input port sent ${name_of(sent.port, sent.vc)} (${packet_name(sent.src, sent.id)})` };
+  if (taken) return { lost: true, cause: "output", why: taken };
   const rival = rows.find((r) => r.port === row.port && r.vc !== row.vc && r.flits > 0 && r.out_vc >= 0);
-  if (rival) return { lost: true, why: `its input port requested the switch for ${name_of(rival.port, rival.vc)}, which was denied` };
+  if (rival) return { lost: true, cause: "input", why: `its input port requested the switch for ${name_of(rival.port, rival.vc)}, which was denied` };
   return { why: "has just arrived; requests the switch next" };
 }

@@ -1,8 +1,15 @@
 // Buttons, sliders and keys. They pass the user's commands to scope.js, which executes them.
 
-const SPEEDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120];
+const SPEEDS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240];
 
-function make_controls(command, live) {
+// Returns the longest time that a recorded packet occupies a channel, in cycles; 0 if channels carry single flits.
+function packet_time({ meta, frames }) {
+  if (!meta.facts.whole_packets) return 0;
+  return Math.max(0, ...frames.map(({ u }) => Math.max(0, ...u.filter((_, i) => i % 2))));
+}
+
+// speed: first speed, cycles/s; packet: duration of a packet on a channel, cycles, or 0.
+function make_controls(command, live, first_speed, packet) {
   const button = (label, title, action, key) => make("button", { type: "button", title: `${title}${key ? ` (${key})` : ""}`,
     "aria-label": title, "data-do": action, onclick: () => command(action) }, label);
   const bar = make("div", { class: "scope-bar-of-controls", role: "toolbar", "aria-label": "cycles" },
@@ -11,16 +18,37 @@ function make_controls(command, live) {
     button("10 ▶", "step by 10", "step10", "Shift+→"), button("100 ▶", "step by 100", "step100", "PageDown"),
     button("▶|", "last recorded cycle", "last", "End"),
     button("↺ reset", live ? "reset: back to cycle 0" : "reset: first recorded cycle", "reset", "R"));
-  const speed = make("input", { type: "range", min: 0, max: SPEEDS.length - 1, value: 3, "aria-label": "speed", "data-do": "speed" });
-  const speed_text = make("output", {}, "5 cycles/s");
+  const speed = make("input", { type: "range", min: 0, max: SPEEDS.length - 1, value: SPEEDS.indexOf(first_speed), "aria-label": "speed", "data-do": "speed" });
+  const said = (cycles) => `${cycles} cycles/s` + (packet ? ` (${(cycles / packet).toFixed(2)} packet times/s)` : "");
+  const speed_text = make("output", {}, said(first_speed));
   speed.addEventListener("input", () => {
-    speed_text.textContent = `${SPEEDS[speed.value]} cycles/s`;
     command("speed", SPEEDS[speed.value]);
   });
   const when = make("input", { type: "range", class: "scope-when", "aria-label": "cycle", "data-do": "seek" });
   when.addEventListener("input", () => command("seek", Number(when.value)));
+  for (const action of ["back100", "back10", "step10", "step100"]) bar.querySelector(`[data-do=${action}]`).classList.add("scope-by-many");
   bar.append(make("label", {}, "speed ", speed, speed_text));
-  return { bar, when, play: bar.querySelector("[data-do=play]") };
+  const show_speed = (cycles) => { speed.value = SPEEDS.indexOf(cycles); speed_text.textContent = said(cycles); };
+  return { bar, when, show_speed, play: bar.querySelector("[data-do=play]") };
+}
+
+// Controls of the display: overlay, colours, size of text, full screen.
+function make_display_controls(command) {
+  const select = (label, what, title, choices) => make("label", { title }, `${label} `, make("select", { "data-do": what,
+    onchange: (e) => command(what, e.target.value) }, ...choices.map(([value, text]) => make("option", { value }, text))));
+  const button = (label, title, action) => make("button", { type: "button", title, "aria-label": title, "data-do": action,
+    onclick: () => command(action) }, label);
+  const font = make("input", { type: "range", min: 10, max: 26, value: 13, "aria-label": "size of text", "data-do": "font",
+    oninput: (e) => command("font", Number(e.target.value)) });
+  return make("div", { class: "scope-settings", role: "toolbar", "aria-label": "display" },
+    select("waiting flits", "overlay", "bars beside the routers: virtual channels that wait, by cause",
+      [["none", "not shown"], ["all", "all causes"], ...Object.entries(CAUSES).map(([cause, [name]]) => [cause, name])]),
+    make("button", { type: "button", "data-do": "next_blocked", title: "select the next router with a waiting flit (B)",
+      onclick: () => command("next_blocked") }, "next waiting"),
+    select("colour", "colour_by", "what the colour of a flit shows", [["packet", "packet"], ["vc", "virtual channel"]]),
+    make("span", {}, "zoom ", button("+", "zoom in (+)", "larger"), button("−", "zoom out (-)", "smaller"), button("all", "whole network (0)", "whole")),
+    make("label", {}, "text ", font),
+    make("button", { type: "button", "data-do": "full_screen", title: "full screen (F)", onclick: () => command("full_screen") }, "full screen"));
 }
 
 const TITLES = { "topology.kind": "topology", "router.vcs": "VCs", "router.buffer_flits": "buffer", "routing.algorithm": "routing" };
@@ -69,8 +97,17 @@ function show_settings(bar, meta) {
 
 // Letters and comma are alternatives to brackets, which need AltGr on many keyboards.
 const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", PageDown: "step100", ArrowLeft: "back1",
-  "Shift+ArrowLeft": "back10", PageUp: "back100", Home: "first", End: "last", r: "reset", Escape: "close", n: "next_router",
+  "Shift+ArrowLeft": "back10", PageUp: "back100", Home: "first", End: "last", r: "reset", Escape: "close", b: "next_blocked",
+  "+": "larger", "-": "smaller", 0: "whole", f: "full_screen", n: "next_router",
   p: "previous_router", ".": "next_router", ",": "previous_router", "]": "next_router", "[": "previous_router" };
+
+function make_hint() {
+  return make("div", { class: "scope-hint" },
+    make("p", {}, "Click a router to see its ports, buffers and arbitration, or a flit to follow its packet."),
+    make("details", {}, make("summary", {}, "keys"), make("p", {}, "Space plays and pauses, ← and → step (Shift: by 10), Page Up and Page " +
+      "Down by 100. N and P (or . and , or ] and [) select the next and the previous router, B the next router with a waiting flit; " +
+      "+ − 0 zoom, F full screen, R reset, Escape clears the selection. Drag to move the drawing; Ctrl and the wheel zoom.")));
+}
 
 function listen_to_keys(el, command) {
   el.addEventListener("keydown", (event) => {

@@ -1,5 +1,5 @@
-// Drawing of the network on a canvas: routers with their occupancy, channels with their utilisation, and flits on
-// channels.
+// Drawing of the network on a canvas: routers with their occupancy, channels with their utilisation, flits on channels,
+// and overlays: connections, the path of a packet, and causes for which flits wait.
 
 // Similar to Okabe & Ito, for colour-blind readers.
 const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"];
@@ -7,29 +7,24 @@ const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
 const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
 const LONGEST = 300; // longest time that a whole packet occupies a channel, cycles
 
-// Returns the legend of the drawing. Both scales are linear and start at 0.
-function scales(meta) {
-  const places = meta.places.filter((n) => n), [least, most] = [Math.min(...places), Math.max(...places)];
-  const full = least === most ? `${most}` : `the router's capacity (${least} to ${most})`;
-  const routers = places.length ? `The fill of a router shows the number of ${meta.full}; a full box means ${full}. ` : "";
-  if (!meta.links.channel.length) return routers;
-  const use = meta.facts.whole_packets ? "the longer packets occupied it" : "the more flits it carried";
-  return `${routers}A channel is drawn wider and bluer ${use} in the last ${USE_WINDOW} cycles: grey if unused, widest if ` +
-    (meta.facts.whole_packets ? "it was occupied in all of them." : "it carried a flit in each of them.");
-}
-
 function packet_colour(src, id) {
   return src < 0 ? "#999999" : PALETTE[(src * 31 + (id % FIRST_REPLY) * 7) % PALETTE.length];
 }
 
+// Returns the colour of a flit: of its packet, or of the virtual channel that it uses.
+function flit_colour({ src, id, vc }, by) {
+  return by === "vc" ? PALETTE[vc % PALETTE.length] : packet_colour(src, id);
+}
+
 class NetworkView {
   constructor(canvas) {
-    this.canvas = canvas;
+    Object.assign(this, { canvas, zoom: 1, pan: [0, 0], colour_by: "packet" });
   }
 
   // Computes the positions of routers and channels on the canvas, in CSS pixels.
   fit(recording) {
-    const { x, y, routers } = recording.meta;
+    const { meta } = recording, { x, y, routers } = meta;
+    if (this.recording?.meta !== meta) Object.assign(this, { shapes: shapes_of(meta), titles: titles_of(meta) });
     this.recording = recording;
     this.width = this.canvas.clientWidth || 640;
     this.height = this.canvas.clientHeight || 480;
@@ -37,57 +32,54 @@ class NetworkView {
     this.canvas.width = this.width * scale;
     this.canvas.height = this.height * scale;
     this.pixels = scale;
+    this.font = parseFloat(getComputedStyle(this.canvas).fontSize) || 13;
     const [left, right, low, high] = [Math.min(...x), Math.max(...x), Math.min(...y), Math.max(...y)];
-    const unit = Math.min(90, (this.width - 80) / Math.max(1, right - left), (this.height - 90) / Math.max(1, high - low));
-    const at = (i) => [this.width / 2 + (x[i] - (left + right) / 2) * unit, this.height / 2 - (y[i] - (low + high) / 2) * unit];
+    const aside = recording.has_circuits ? 6 : 0; // for the numbers of the terminals
+    const wide = Math.max(60, this.width - (4 + aside) * this.font), tall = Math.max(60, this.height - 4 * this.font);
+    const units = [wide / (right - left + 1.1), tall / (high - low + 1.1)], unit = Math.min(130, ...units) * this.zoom;
+    const [ux, uy] = this.titles[0]?.stretched ? units.map((u) => Math.min(130, u) * this.zoom) : [unit, unit];
+    const [cx, cy] = [this.width / 2 + this.pan[0], this.height / 2 + this.pan[1]];
     this.unit = unit;
-    this.places = routers.map((_, i) => at(i));
-    this.size = Math.max(4, Math.min(30, unit * 0.42));
-    this.wires = links_of(recording.meta).map((link) => ({ cycles: link.cycles,
-      ...this.wire(link.channel, link.router, link.port, link.to_router, link.to_port) }));
+    this.places = routers.map((_, i) => [cx + (x[i] - (left + right) / 2) * ux, cy - (y[i] - (low + high) / 2) * uy]);
+    this.size = routers.length === 1 ? Math.min(wide, tall) * 0.55 * this.zoom : Math.max(4, Math.min(46 * this.zoom, unit * 0.42));
+    const place = (router) => this.places[recording.place.get(router)];
+    this.wires = links_of(meta).map((link, i) =>
+      new Wire(link, this.shapes[i], place(link.router), place(link.to_router), unit, this.size));
     this.longest = this.wires.reduce((most, wire) => Math.max(most, wire.cycles ?? 0), 0);
     this.by_port = new Map(this.wires.map((w) => [`${w.a}.${w.p}`, w]));
   }
 
-  // Returns the line of a channel: straight between neighbours, curved between distant routers, one line per direction.
-  wire(channel, a, p, b, q) {
-    const [from, to] = [this.places[this.recording.place.get(a)], this.places[this.recording.place.get(b)]];
-    const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy) || 1;
-    const aside = Math.max(1.5, this.size * 0.16), far = length > this.unit * 1.6;
-    const [ox, oy] = [(-dy / length) * aside, (dx / length) * aside];
-    const plane = (r) => this.recording.meta.planes[this.recording.place.get(r)];
-    if (plane(a) !== plane(b)) return this.stubs({ channel, a, p, b, q, far }, from, to);
-    const bow = far ? Math.min(this.unit * 0.55, length * 0.15) : 0;
-    const start = [from[0] + ox, from[1] + oy], end = [to[0] + ox, to[1] + oy];
-    const bend = [(start[0] + end[0]) / 2 + (ox / aside) * 2 * bow, (start[1] + end[1]) / 2 + (oy / aside) * 2 * bow];
-    return { channel, a, p, b, q, start, end, bend, far };
+  // Zooms by a factor around a position on the canvas, which stays where it is.
+  zoom_by(factor, [x, y] = [this.width / 2, this.height / 2]) {
+    const zoom = Math.max(1, Math.min(40, this.zoom * factor)), by = zoom / this.zoom;
+    const [dx, dy] = [x - this.width / 2, y - this.height / 2];
+    this.pan = zoom === 1 ? [0, 0] : [dx + (this.pan[0] - dx) * by, dy + (this.pan[1] - dy) * by];
+    this.zoom = zoom;
+    this.fit(this.recording);
   }
 
-  // A channel between planes is drawn as two short ends, one at each router.
-  stubs(wire, from, to) {
-    const along = this.recording.place.get(wire.b) > this.recording.place.get(wire.a) ? 1 : -1;
-    const [dx, dy] = [along * this.unit * 0.36, -along * this.unit * 0.36];
-    const start = from, out = [from[0] + dx, from[1] + dy], end = to, back = [to[0] - dx, to[1] - dy];
-    return { ...wire, start, end, out, back };
+  // Moves the drawing; at least its middle stays on the canvas.
+  pan_by(dx, dy) {
+    const within = (at, most) => Math.max(-most, Math.min(most, at));
+    if (this.zoom > 1) this.pan = [within(this.pan[0] + dx, (this.width * this.zoom) / 2), within(this.pan[1] + dy, (this.height * this.zoom) / 2)];
+    this.fit(this.recording);
   }
 
-  point(wire, t) {
-    if (wire.out) {
-      const [from, to, u] = t < 0.5 ? [wire.start, wire.out, 2 * t] : [wire.back, wire.end, 2 * t - 1];
-      return [0, 1].map((k) => from[k] + (to[k] - from[k]) * u);
-    }
-    const u = 1 - t;
-    return [0, 1].map((k) => u * u * wire.start[k] + 2 * u * t * wire.bend[k] + t * t * wire.end[k]);
-  }
-
+  // Returns the place of a router's terminals. A network of one router has them around it: inputs on the left, outputs
+  // on the right.
   terminal_place(router) {
     const [x, y] = this.places[this.recording.place.get(router)];
     return [x + this.size * 0.95, y - this.size * 0.95];
   }
 
-  // Returns the flits on channels at `cycle` plus a fraction `part` of a cycle: { src, id, at, head }.
+  port_place(port, side) {
+    const [x, y] = this.places[0], count = this.recording.meta.ports[0].length;
+    return [x + side * this.size * 0.5, y + this.size * ((port + 0.5) / count - 0.5)];
+  }
+
+  // Returns the flits on channels at `cycle` plus a fraction `part` of a cycle: { src, id, vc, at, head }.
   flits(cycle, part) {
-    return this.under_way(cycle).map(({ sent, place, flight, src, id, head }) => ({ src, id, head,
+    return this.under_way(cycle).map(({ sent, place, flight, src, id, vc, head }) => ({ src, id, vc, head,
       at: place(Math.min(1, (cycle - sent - 1 + part) / flight)) }));
   }
 
@@ -103,9 +95,10 @@ class NetworkView {
         if (!wire && !recording.peer(e.index, e.out_port).to_terminal) continue;
         const flight = wire?.cycles ?? recording.flight;
         if (sent < cycle - flight) continue;
-        const [from, to] = [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
-        const place = wire ? (t) => this.point(wire, t) : (t) => [0, 1].map((k) => from[k] + (to[k] - from[k]) * t);
-        found.push({ sent, place, flight, src: e.src, id: e.id, head: e.flit.includes("head") });
+        const [from, to] = recording.meta.routers.length === 1 ? [this.port_place(e.port, -1), this.port_place(e.out_port, 1)]
+          : [this.places[recording.place.get(e.index)], this.terminal_place(e.index)];
+        const place = wire ? (t) => wire.point(t) : (t) => [0, 1].map((k) => from[k] + (to[k] - from[k]) * t);
+        found.push({ sent, place, flight, src: e.src, id: e.id, vc: e.out_vc, head: e.flit.includes("head") });
       }
     this.moving = { cycle, places: this.places, found };
     return found;
@@ -137,71 +130,183 @@ class NetworkView {
     return sums;
   }
 
-  // Draws a frame. Routers and channels do not change within a cycle and are drawn once, by draw_still().
+  // Draws a frame. Routers and channels do not change within a cycle and are drawn once, by draw_still(). selected:
+  // { router, packet, way, deadlock, overlay }.
   draw(cycle, part, selected) {
-    const css = getComputedStyle(this.canvas);
-    const [ink, quiet, used, paper, alarm] = ["ink", "quiet", "used", "paper", "alarm"].map((name) =>
-      css.getPropertyValue(`--scope-${name}`).trim());
-    const { router, packet, way, deadlock } = selected, last = this.still;
-    const now = [this.places, this.recording.last, cycle, router, packet, way, deadlock, ink, paper];
-    if (!last || now.some((x, i) => x !== last.now[i])) this.still = this.draw_still(now, { ink, quiet, used, paper, alarm }, selected);
+    const css = getComputedStyle(this.canvas), colours = {};
+    for (const name of ["ink", "quiet", "used", "paper", "alarm"]) colours[name] = css.getPropertyValue(`--scope-${name}`).trim();
+    const { router, packet, way, deadlock, overlay } = selected, last = this.still;
+    const now = [this.places, this.recording.last, cycle, router, packet, way, deadlock, overlay, colours.ink, colours.paper, this.font];
+    if (!last || now.some((x, i) => x !== last.now[i])) this.still = this.draw_still(now, cycle, colours, selected);
     const draw = this.canvas.getContext("2d");
     draw.setTransform(1, 0, 0, 1, 0, 0);
     draw.clearRect(0, 0, this.canvas.width, this.canvas.height);
     draw.drawImage(this.still.canvas, 0, 0);
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
-    const radius = Math.max(1.6, this.size * 0.13);
+    const radius = Math.max(1.6, Math.min(9, this.size * 0.13));
     for (const flit of this.flits(cycle, part)) {
       const followed = packet && flit.src === packet.src && flit.id === packet.id;
       draw.beginPath();
       draw.arc(...flit.at, radius * (followed ? 1.8 : flit.head ? 1.25 : 1), 0, 7);
-      draw.fillStyle = packet_colour(flit.src, flit.id);
+      draw.fillStyle = flit_colour(flit, this.colour_by);
       draw.fill();
       if (followed || flit.head) {
-        draw.strokeStyle = ink;
+        draw.strokeStyle = colours.ink;
         draw.lineWidth = followed ? 2 : 0.7;
         draw.stroke();
       }
     }
+    if (this.recording.has_circuits) this.draw_words(draw, cycle, part, radius, colours);
   }
 
   // Draws channels and routers on a separate canvas.
-  draw_still(now, { ink, quiet, used, paper, alarm }, { router, packet, way, deadlock }) {
-    const canvas = this.still?.canvas ?? document.createElement("canvas"), cycle = now[2];
+  draw_still(now, cycle, colours, selected) {
+    const canvas = this.still?.canvas ?? document.createElement("canvas");
     // Setting the size also clears the canvas.
     Object.assign(canvas, { width: this.canvas.width, height: this.canvas.height });
     const draw = canvas.getContext("2d");
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
-    const use = this.use(cycle), state = this.recording.state(cycle), { meta } = this.recording;
-    const stroke = (wire) => {
-      draw.beginPath();
-      draw.moveTo(...wire.start);
-      if (wire.out) {
-        draw.lineTo(...wire.out);
-        draw.moveTo(...wire.back);
-        draw.lineTo(...wire.end);
-      } else draw.quadraticCurveTo(...wire.bend, ...wire.end);
-      draw.stroke();
-    };
+    this.draw_channels(draw, cycle, colours);
+    if (this.recording.has_circuits) this.draw_connections(draw, cycle, colours);
+    this.draw_way(draw, cycle, selected);
+    if (selected.deadlock) this.draw_waits(draw, cycle, selected.deadlock, colours);
+    this.draw_routers(draw, cycle, colours, selected);
+    this.draw_titles(draw, colours);
+    if (selected.router !== undefined) this.draw_wanted(draw, cycle, selected.router);
+    return { now, canvas };
+  }
+
+  draw_channels(draw, cycle, { ink, quiet, used }) {
+    const use = this.use(cycle), arrows = this.wires.length <= 800 && this.size >= 12;
     for (const wire of this.wires) {
       const share = use.get(wire.channel) ?? 0;
-      draw.strokeStyle = share ? used : quiet;
-      draw.globalAlpha = share ? 0.35 + 0.65 * share : wire.far ? 0.35 : 0.8;
+      draw.strokeStyle = draw.fillStyle = share ? used : quiet;
+      draw.globalAlpha = share ? 0.35 + 0.65 * share : wire.faint ? 0.35 : 0.8;
       draw.lineWidth = share ? 1 + share * Math.min(USE_THICKEST, this.size * 0.22) : 1;
-      stroke(wire);
+      wire.trace(draw);
+      draw.stroke();
+      if (arrows) wire.arrow(draw, wire.out ? 0.44 : 0.64, Math.min(7, 3.2 + this.size * 0.07));
     }
     draw.globalAlpha = 1;
+    draw.strokeStyle = ink;
+    draw.lineWidth = 1.5;
+    for (const wire of this.wires) if (wire.dateline && this.size >= 8) wire.mark(draw, this.size * 0.2);
+  }
+
+  // Draws the path of the followed packet up to the shown cycle.
+  draw_way(draw, cycle, { packet, way }) {
     for (const hop of way?.hops ?? []) {
       const wire = this.by_port.get(`${hop.router}.${hop.out_port}`);
       if (!wire || hop.granted >= cycle) continue;
       draw.strokeStyle = packet_colour(packet.src, packet.id);
       draw.lineWidth = Math.max(3, this.size * 0.3);
-      stroke(wire);
+      wire.trace(draw);
+      draw.stroke();
     }
-    const half = this.size / 2;
-    const blocked_states = BLOCKED_STATES.map((stage) => meta.stages.indexOf(stage));
+  }
+
+  // Draws connections as lines in the colours of their sources, those that are being closed as dashed lines. Arrows show
+  // the direction of their data; the last one is the front of a connection that is being opened.
+  draw_connections(draw, cycle, { alarm }) {
+    const wide = Math.max(2, this.size * 0.28), all = connections(this.recording, cycle);
+    this.draw_terminals(draw, all, wide, alarm);
+    for (const { src, spans } of all)
+      spans.forEach(({ router, out_port, stage }, i) => {
+        const wire = this.by_port.get(`${router}.${out_port}`);
+        if (!wire) return;
+        const closing = BLOCKED_STATES.includes(stage);
+        draw.strokeStyle = draw.fillStyle = closing ? alarm : packet_colour(src, 0);
+        draw.lineWidth = wide;
+        draw.setLineDash(closing ? [2 * wide, 2 * wide] : []);
+        wire.trace(draw);
+        draw.stroke();
+        draw.setLineDash([]);
+        wire.arrow(draw, 0.55, 2.2 * wide + (i === spans.length - 1 ? 2 : 0), stage === "reverse");
+      });
+  }
+
+  // Draws the ends of connections: short lines to their sources, on the left, and to their sinks, on the right, with the
+  // numbers of the terminals.
+  draw_terminals(draw, all, wide, alarm) {
+    const long = this.size * 1.5 + 4, numbers = new Map();
+    draw.textBaseline = "middle";
+    draw.font = `${this.font * 0.8}px sans-serif`;
+    for (const { src, spans } of all) {
+      const { router: last, out_port, stage } = spans.at(-1), sink = this.recording.peer(last, out_port);
+      const ends = [src >= 0 && [spans[0].router, -1, src], sink.to_terminal && [last, 1, sink.peer]];
+      for (const [router, side, terminal] of ends.filter((end) => end)) {
+        const [x, y] = this.places[this.recording.place.get(router)], from = x + (side * this.size) / 2, key = `${router} ${side}`;
+        draw.fillStyle = BLOCKED_STATES.includes(stage) ? alarm : packet_colour(src, 0);
+        draw.fillRect(Math.min(from, from + side * long), y - wide / 2, long, wide);
+        numbers.set(key, [...(numbers.get(key) ?? []), terminal]);
+        const before = draw.measureText(numbers.get(key).slice(0, -1).join(" ") + (numbers.get(key).length > 1 ? " " : "")).width;
+        draw.textAlign = side < 0 ? "right" : "left";
+        draw.fillText(`${terminal}`, from + side * (long + 3 + before), y);
+      }
+    }
+    draw.textBaseline = "alphabetic";
+  }
+
+  // Draws the words of circuits on their way to the routers where they arrive in this cycle.
+  draw_words(draw, cycle, part, radius, { ink, paper }) {
+    this.into ??= new Map();
+    if (this.into.of !== this.wires) {
+      this.into = new Map(this.wires.flatMap((w) => [[`${w.b}.${w.q}`, [w, false]], [`${w.a}.${w.p}`, [w, true]]]));
+      this.into.of = this.wires;
+    }
+    for (const { router, port, word } of arriving_words(this.recording, cycle)) {
+      const [wire, back] = this.into.get(`${router}.${port}`) ?? [];
+      if (!wire) continue;
+      const at = wire.point(back ? 1 - part : part), control = word !== "DATA", r = control ? radius * 2.2 + 2 : radius + 1;
+      draw.beginPath();
+      draw.arc(...at, r, 0, 7);
+      draw.fillStyle = control ? paper : ink;
+      draw.fill();
+      if (!control) continue;
+      draw.strokeStyle = ink;
+      draw.lineWidth = 1;
+      draw.stroke();
+      this.write(draw, word[0], at[0], at[1] + r * 0.55, { ink, paper: null }, "center", Math.max(8, r * 1.5));
+    }
+  }
+
+  // Draws arrows along the channels of a deadlock: from a router whose front packet waits to the router that it waits for.
+  draw_waits(draw, cycle, stuck, { alarm }) {
+    draw.strokeStyle = draw.fillStyle = alarm;
+    for (const row of this.recording.state(cycle).rows) {
+      if (row.out_port < 0 || row.src < 0 || !stuck.has(row.router)) continue;
+      const wire = this.by_port.get(`${row.router}.${row.out_port}`);
+      if (!wire || !stuck.has(wire.b)) continue;
+      draw.lineWidth = Math.max(2.5, this.size * 0.14);
+      wire.trace(draw);
+      draw.stroke();
+      wire.arrow(draw, wire.out ? 0.44 : 0.6, Math.max(8, this.size * 0.34));
+    }
+  }
+
+  // Draws, for the inspected router, arrows along the outputs for which its packets wait, in the colours of the causes.
+  draw_wanted(draw, cycle, router) {
+    for (const { out_port, cause } of blocked_in(this.recording, router, cycle)) {
+      const wire = this.by_port.get(`${router}.${out_port}`);
+      if (!wire) continue;
+      draw.strokeStyle = draw.fillStyle = CAUSES[cause][1];
+      draw.lineWidth = 3;
+      draw.setLineDash([5, 4]);
+      wire.trace(draw);
+      draw.stroke();
+      draw.setLineDash([]);
+      wire.arrow(draw, wire.out ? 0.4 : 0.8, Math.max(8, this.size * 0.3));
+    }
+  }
+
+  draw_routers(draw, cycle, colours, { router, deadlock, overlay }) {
+    const { ink, paper, used, alarm } = colours, { meta } = this.recording, half = this.size / 2;
+    const state = this.recording.state(cycle), blocked_states = BLOCKED_STATES.map((stage) => meta.stages.indexOf(stage));
+    const counts = overlay && overlay !== "none" ? counts_of_blocked(this.recording, cycle, overlay) : new Map();
+    const most = Math.max(1, ...[...counts.values()].flatMap((sums) => Object.values(sums)));
     meta.routers.forEach((r, i) => {
       const [x, y] = this.places[i], full = this.recording.fill(cycle, r);
+      if (x < -this.size || y < -this.size || x > this.width + this.size || y > this.height + this.size) return;
       draw.fillStyle = paper;
       draw.fillRect(x - half, y - half, this.size, this.size);
       draw.globalAlpha = 0.85;
@@ -213,23 +318,60 @@ class NetworkView {
       draw.lineWidth = stuck ? 4 : 1;
       draw.strokeRect(x - half, y - half, this.size, this.size);
       if (state.any_in(r, blocked_states)) this.cross(draw, x, y, alarm);
+      if (counts.has(r)) draw_causes(draw, [x, y], this.size, counts.get(r), most);
       if (r === router) {
         draw.strokeStyle = ink;
         draw.lineWidth = 3;
         draw.strokeRect(x - half - 4, y - half - 4, this.size + 8, this.size + 8);
       }
-      if (this.size >= 22) {
-        draw.fillStyle = ink;
-        draw.font = "9px sans-serif";
-        draw.textAlign = "left"; // the label is to the right of the channels that lead to the router below
-        draw.strokeStyle = paper;
-        draw.lineWidth = 3;
-        const left = x + this.size * 0.34, below = y + half + 10;
-        draw.strokeText(meta.names[i], left, below);
-        draw.fillText(meta.names[i], left, below);
-      }
+      const font = this.font * 0.72; // the label is to the right of the channels that lead to the router below
+      if (this.size >= 1.6 * font) this.write(draw, this.label(i, font), x + this.size * 0.34, y + half + font + 1, colours, "left", font);
     });
-    return { now, canvas };
+    if (meta.routers.length === 1) this.draw_ports(draw, state, colours);
+  }
+
+  // Draws the ports of the only router: names and the queues of the inputs on the left, names of the outputs on the right.
+  draw_ports(draw, state, colours) {
+    const { meta } = this.recording, font = Math.min(this.font, (this.size / meta.ports[0].length) * 0.7);
+    const rows = state.rows_of(meta.routers[0]), held = Math.max(1, ...rows.map((row) => Math.max(row.flits, row.packets, row.capacity)));
+    meta.ports[0].forEach((name, port) => {
+      const [left, y] = this.port_place(port, -1), [right] = this.port_place(port, 1), mine = rows.filter((row) => row.port === port);
+      const queued = mine.reduce((sum, row) => sum + Math.max(row.flits, row.packets), 0), wide = this.size * 0.4;
+      draw.fillStyle = colours.used;
+      draw.fillRect(left - wide * Math.min(1, queued / held), y - font * 0.3, wide * Math.min(1, queued / held), font * 0.6);
+      draw.strokeStyle = colours.quiet;
+      draw.lineWidth = 1;
+      draw.strokeRect(left - wide, y - font * 0.3, wide, font * 0.6);
+      this.write(draw, `in ${port}`, left - wide - 6, y + font * 0.35, colours, "right", font);
+      this.write(draw, `out ${port}`, right + 6, y + font * 0.35, colours, "left", font);
+    });
+  }
+
+  // Returns the label of a router: its name, or as much of it as fits between two routers.
+  label(i, font) {
+    const name = this.recording.meta.names[i], short = name.split(" ")[0];
+    return this.titles.some((t) => t.named) || name.length * font * 0.55 > this.unit ? short : name;
+  }
+
+  draw_titles(draw, colours) {
+    const font = Math.max(9, this.font * 0.9);
+    for (const title of this.titles) {
+      const [x, y, align] = title_place(title, this.places, this.size);
+      this.write(draw, title.text, x, y, colours, align, font, "bold");
+    }
+  }
+
+  // Writes a text on the canvas, with an edge in the colour of the paper if there is one.
+  write(draw, text, x, y, { ink, paper }, align, font, weight = "") {
+    draw.font = `${weight} ${font}px sans-serif`;
+    draw.textAlign = align;
+    if (paper) {
+      draw.strokeStyle = paper;
+      draw.lineWidth = 3;
+      draw.strokeText(text, x, y);
+    }
+    draw.fillStyle = ink;
+    draw.fillText(text, x, y);
   }
 
   // Marks a router in which a connection is blocked or released.

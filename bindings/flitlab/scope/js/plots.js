@@ -36,6 +36,29 @@ function smooth(values, window) {
   });
 }
 
+const ENOUGH = 100; // delivered packets, from which on a mean latency is shown
+const BATCHES = 10;
+const STUDENT = 2.262; // 97.5 % quantile of Student's t with BATCHES - 1 degrees of freedom
+
+// Returns the mean of a series and the half width of its 95 % confidence interval, from the means of BATCHES batches.
+function mean_of(values) {
+  const mean = values.reduce((a, b) => a + b, 0) / values.length, size = Math.floor(values.length / BATCHES);
+  const means = Array.from({ length: BATCHES }, (_, i) => values.slice(i * size, (i + 1) * size).reduce((a, b) => a + b, 0) / size);
+  const centre = means.reduce((a, b) => a + b, 0) / BATCHES;
+  const variance = means.reduce((sum, m) => sum + (m - centre) ** 2, 0) / (BATCHES - 1);
+  return { mean, half: STUDENT * Math.sqrt(variance / BATCHES) };
+}
+
+// Returns latency and load in the recorded cycles up to `cycle`, in words.
+function numbers_so_far(recording, cycle) {
+  const shown = recording.frames.slice(1, cycle - recording.first + 1), latencies = shown.flatMap((f) => f.l);
+  if (latencies.length < ENOUGH) return `${counted(latencies.length, "packet")} so far`;
+  const { mean, half } = mean_of(latencies), area = shown.length * Math.max(1, recording.meta.terminals);
+  const [offered, accepted] = [0, 1].map((k) => (shown.reduce((sum, f) => sum + f.t[k], 0) / area).toFixed(3));
+  return `latency ${mean.toFixed(1)} ± ${half.toFixed(1)} cycles (${latencies.length} packets, 95 %); offered ${offered}, ` +
+    `accepted ${accepted} flits/cycle/terminal`;
+}
+
 function draw_plots(el, recording, cycle) {
   const shown = recording.frames.slice(1, cycle - recording.first + 1), terminals = Math.max(1, recording.meta.terminals);
   const cycles = shown.length ? `cycles ${shown[0].c - 1} to ${cycle - 1}` : "";
@@ -48,7 +71,7 @@ function draw_plots(el, recording, cycle) {
     y: high - low - (n / tallest) * (high - low - top), height: (n / tallest) * (high - low - top) })));
   const mean = latencies.length ? latencies.reduce((a, b) => a + b, 0) / latencies.length : null;
   if (mean !== null) histogram.append(svg_part("text", { x: wide - 4, y: 11, "text-anchor": "end", "data-mean": mean },
-    `mean ${mean.toFixed(1)} of ${latencies.length}`));
+    latencies.length < ENOUGH ? `${latencies.length} so far` : `mean ${mean.toFixed(1)} of ${latencies.length}`));
   histogram.append(svg_part("text", { x: left + 2, y: high - 5 }, cycles && `delivered in ${cycles}`));
   // Load.
   const loads = [0, 1].map((k) => smooth(shown.map((f) => f.t[k] / terminals), 32));

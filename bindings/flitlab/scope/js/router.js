@@ -16,25 +16,30 @@ function packet_button(src, id, follow) {
     style: `--packet: ${packet_colour(src, id)}`, onclick: () => follow({ src, id }) }, name);
 }
 
-// Draws a buffer as cells; the front is on the right, where packets leave.
+// Draws a buffer as cells; the front is on the right, where packets leave. The flits of a packet are one button.
 function buffer_cells(runs, places, follow) {
-  const cells = [];
-  for (const { src, id, flits } of runs)
-    for (let i = 0; i < flits; ++i)
-      cells.unshift(make("span", { class: "scope-cell scope-full", style: `--packet: ${packet_colour(src, id)}`,
-        title: src < 0 ? "a flit" : `flit of ${packet_name(src, id)}`,
-        onclick: src < 0 ? null : () => follow({ src, id }) }));
-  if (cells.length > 16) return make("span", { class: "scope-buffer" }, ...cells.slice(-14), ` ${cells.length} flits`);
-  for (let i = cells.length; i < Math.min(16, places ?? 0); ++i) cells.unshift(make("span", { class: "scope-cell" }));
-  return make("span", { class: "scope-buffer" }, ...cells);
+  const parts = [], flits = runs.reduce((sum, run) => sum + run.flits, 0);
+  let room = flits > 16 ? 14 : flits;
+  for (const { src, id, flits: count } of runs) {
+    const shown = Math.min(count, room), title = src < 0 ? "a flit" : `flit of ${packet_name(src, id)}`;
+    const cell = () => make("span", { class: "scope-cell scope-full", style: `--packet: ${packet_colour(src, id)}`, title });
+    room -= shown;
+    if (!shown) continue;
+    const cells = Array.from({ length: shown }, cell);
+    parts.unshift(src < 0 ? make("span", {}, ...cells) : make("button", { class: "scope-run", type: "button",
+      "aria-label": `follow packet ${packet_name(src, id)}, ${counted(count, "flit")}`, onclick: () => follow({ src, id }) }, ...cells));
+  }
+  if (flits > 16) return make("span", { class: "scope-buffer" }, ...parts, ` ${flits} flits`);
+  const empty = Array.from({ length: Math.max(0, Math.min(16, places ?? 0) - flits) }, () => make("span", { class: "scope-cell" }));
+  return make("span", { class: "scope-buffer" }, ...empty, ...parts);
 }
 
 // words: the names and notes of its ports and VCs in the machine's terms, as texts_of (bindings/frames/json.hpp)
 // gives them; or null.
 function draw_router(el, recording, router, cycle, follow, words) {
+  el.unfolded ??= new Set(); // ports whose idle virtual channels are shown one by one
   const i = recording.place.get(router), state = recording.state(cycle), rows = state.rows_of(router);
-  const name_of = (port, vc) => words?.vc_names[port]?.[vc] || `VC ${vc}`;
-  const notes = (port, vc) => (words?.vc_notes[port]?.[vc] ?? "").split("\n"); // [note of the channel, reason why its front packet waits]
+  const { name_of, notes } = texts_of(words);
   const past = cycle > recording.first ? arbitration(recording, router, cycle - 1, name_of, (port, vc) => notes(port, vc)[1])
     : { wins: [], vc_grants: [], fates: new Map() };
   const table = make("table", { class: "scope-ports" });
@@ -49,12 +54,37 @@ function draw_router(el, recording, router, cycle, follow, words) {
     const reason = words?.port_notes[port] ?? "";
     table.append(make("tr", { class: "scope-port", "data-note": reason || null }, make("td", { colspan: columns.length }, make("b", {}, name),
       ` — ${where}${waiting}`, reason ? make("span", { class: "scope-said" }, ` — ${reason}`) : null)));
-    for (const row of rows.filter((r) => r.port === port))
-      table.append(channel_row(recording, state, row, past, follow, name_of, notes(port, row.vc)[0]));
+    const mine = rows.filter((r) => r.port === port), idle = mine.filter((row) => is_idle(recording, row, past, notes));
+    const folded = idle.length > 1 && !el.unfolded.has(`${router}.${port}`);
+    for (const row of mine) {
+      const line = channel_row(recording, state, row, past, follow, name_of, notes(port, row.vc)[0]);
+      if (idle.length > 1 && idle.includes(row)) line.dataset.idle = `${router}.${port}`;
+      line.hidden = folded && idle.includes(row);
+      table.append(line);
+    }
+    if (idle.length > 1) table.append(idle_line(el, table, `${router}.${port}`, idle.map((row) => name_of(port, row.vc)), columns.length));
   });
   el.replaceChildren(
     make("h3", {}, `Router ${recording.name(router)} at cycle ${cycle}: ${contents(recording, rows)}`),
     winners(recording, router, cycle, past, follow, name_of), table);
+}
+
+// Returns whether a virtual channel has nothing to show: no flit, no packet, no note, and no packet that uses it as output.
+function is_idle(recording, row, { fates }, notes) {
+  return !row.flits && row.src < 0 && row.owner_port < 0 && recording.stage(row) === "idle" && !fates.has(`${row.port}.${row.vc}`)
+    && !notes(row.port, row.vc)[0];
+}
+
+// Returns the line that stands for the idle virtual channels of a port; a click shows or hides their lines.
+function idle_line(el, table, key, names, columns) {
+  const text = () => (el.unfolded.has(key) ? "hide the idle ones" : `${names.length} idle: ${names.join(", ")}`);
+  const button = make("button", { type: "button", class: "scope-fold", "aria-expanded": el.unfolded.has(key), onclick: () => {
+    el.unfolded.has(key) ? el.unfolded.delete(key) : el.unfolded.add(key);
+    for (const line of table.querySelectorAll(`[data-idle="${key}"]`)) line.hidden = !el.unfolded.has(key);
+    button.textContent = text();
+    button.setAttribute("aria-expanded", el.unfolded.has(key));
+  } }, text());
+  return make("tr", { class: "scope-idle" }, make("td", { colspan: columns }, button));
 }
 
 function counted(n, what) {
@@ -101,7 +131,7 @@ function text_of(value) {
   return Array.isArray(value) ? value.slice(0, 32).join(", ") + (value.length > 32 ? " …" : "") : `${value}`;
 }
 
-// Draws the complete state of a router as a tree, in the machine's terms.
+// Draws the complete state of a router as a tree, in the machine's terms. It is closed until the reader opens it.
 function draw_tree(el, tree, cycle) {
   if (!tree) return el.replaceChildren();
   const part = ({ kind, name, values, parts }, place, open) => make("details", { open },
@@ -109,5 +139,7 @@ function draw_tree(el, tree, cycle) {
     make("dl", {}, ...values.flatMap(({ name: label, value, unit, help }) => [make("dt", { title: help }, label),
       make("dd", {}, `${text_of(value)} ${unit}`)])),
     ...parts.map((p, i) => part(p, i, false)));
-  el.replaceChildren(make("h4", {}, `Complete state at cycle ${cycle}`), part(tree, "", true));
+  const open = el.querySelector("details")?.open ?? false, whole = part(tree, "", open);
+  whole.querySelector("summary").textContent = `complete state at cycle ${cycle}: ${tree.kind} ${tree.name}`;
+  el.replaceChildren(whole);
 }

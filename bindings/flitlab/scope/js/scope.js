@@ -3,37 +3,55 @@
 
 const AHEAD = 0.7; // seconds of frames that are recorded ahead of the shown cycle while the network plays
 const PATIENCE = 8000; // milliseconds without an answer until the kernel counts as lost
+const TIMES = /^(play|first|last|seek|speed|reset|step\d+|back\d+)$/; // commands that scopes with the same clock share
 
 class Scope {
   constructor(el, recording, post) {
-    Object.assign(this, { el, post, recording, cycle: recording.last, part: 0, speed: 5, playing: false, sel: {}, tree: null });
+    Object.assign(this, { el, post, recording, cycle: recording.last, part: 0, playing: false, sel: {}, tree: null, overlay: "none",
+      speed: recording.meta.facts.whole_packets ? 60 : 5 });
     el.classList.add("flitlab-scope");
     el.tabIndex = 0;
     el.dataset.lmSuppressShortcuts = "true"; // disables JupyterLab's shortcuts
     const command = (what, value) => this.command(what, value);
-    this.controls = make_controls(command, !!post);
+    this.controls = make_controls(command, !!post, this.speed, packet_time(recording));
+    this.display = make_display_controls(command);
     this.settings = post ? make_settings(recording.meta, command) : make("div");
     this.canvas = make("canvas", { class: "scope-network", role: "img", "aria-label": "the network; click a router or a flit" });
-    this.canvas.addEventListener("click", (event) => this.click(event));
-    this.panel = make("section", { class: "scope-panel", "aria-live": "off" });
+    this.panel = make("section", { class: "scope-panel", "aria-live": "off", tabindex: -1 });
     this.inside = make("section", { class: "scope-tree" });
-    this.scale = make("p", { class: "scope-scale" });
+    this.hint = make_hint();
+    this.scale = make("div", { class: "scope-scales" });
     this.plots = make("div", { class: "scope-plots" });
-    this.now = make("span", { class: "scope-cycle", "aria-live": "polite" });
+    this.numbers = make("p", { class: "scope-numbers" });
+    this.now = make("span", { class: "scope-cycle" });
+    this.spoken = make("p", { class: "scope-spoken", "aria-live": "polite" });
     this.note = make("p", { class: "scope-note", role: "status" });
     this.about = make("p", { class: "scope-about" });
     this.deadlock = make("pre", { class: "scope-deadlock", role: "status", hidden: true });
     const when = make("div", { class: "scope-time" }, this.now, this.controls.when);
-    el.replaceChildren(this.about, this.controls.bar, when, this.settings, this.note, this.deadlock,
-      make("div", { class: "scope-body" }, make("div", {}, this.canvas, this.scale, this.plots), make("div", {}, this.panel, this.inside)));
+    const left = make("div", { class: "scope-main" }, this.about, make("div", { class: "scope-screen" }, this.canvas),
+      this.controls.bar, when, this.settings, this.display, this.note, this.deadlock);
+    const side = make("div", { class: "scope-side" }, this.panel, this.inside, this.numbers, this.plots, this.scale);
+    el.replaceChildren(make("div", { class: "scope-body" }, left, side, this.spoken));
     listen_to_keys(el, command);
     this.watch = new ResizeObserver(() => this.fit());
     this.watch.observe(this.canvas);
     this.view = new NetworkView(this.canvas);
+    listen_to_pointer(this.canvas, this.view, () => this.paint(), ([x, y]) => this.click(x, y));
+    this.unwatch_theme = watch_theme(() => this.paint());
     this.fit();
     this.set_note();
-    this.show();
+    this.open();
     this.clock = requestAnimationFrame((time) => this.tick(time));
+  }
+
+  // Plays the recorded cycles, unless the reader prefers reduced motion. A live network does not advance by itself.
+  open() {
+    const { first, last } = this.recording;
+    if (last - first < 2 || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.show();
+    this.cycle = first;
+    this.play(true);
+    this.opening = true; // ends at the last recorded cycle
   }
 
   fit() {
@@ -42,14 +60,37 @@ class Scope {
     this.paint();
   }
 
+  // Shows the same cycle as the other scopes that have joined this clock, from now on. They may be other widgets, with
+  // other instances of this module.
+  join(clock) {
+    const clocks = (globalThis.flitlab_clocks ??= new Map());
+    if (!clocks.has(clock)) clocks.set(clock, []);
+    (this.group = clocks.get(clock)).push(this);
+    const cycle = Math.max(...this.group.map((scope) => scope.cycle)), playing = this.group.some((scope) => scope.playing);
+    for (const scope of this.group) {
+      if (!playing) scope.go_to(cycle);
+      else if (!scope.playing) scope.open();
+    }
+  }
+
   close() {
+    if (this.group) this.group.splice(this.group.indexOf(this), 1);
     cancelAnimationFrame(this.clock);
     this.watch.disconnect();
+    this.unwatch_theme();
   }
 
   // Commands.
 
+  // Executes a command, also in the scopes with the same clock if it concerns time.
   command(what, value) {
+    if (this.group && TIMES.test(what)) {
+      const playing = !this.playing;
+      for (const scope of this.group) what === "play" ? scope.play(playing) : scope.execute(what, value);
+    } else this.execute(what, value);
+  }
+
+  execute(what, value) {
     const [, verb, by] = /^(step|back)(\d+)$/.exec(what) ?? [];
     if (verb) return this.move(verb === "step" ? Number(by) : -Number(by));
     const { first, last } = this.recording;
@@ -57,19 +98,41 @@ class Scope {
     const commands = {
       play: () => this.play(!this.playing),
       first: () => this.go_to(first), last: () => this.go_to(last), seek: () => this.go_to(value),
-      speed: () => (this.speed = value),
+      speed: () => { this.speed = value; this.controls.show_speed(value); },
       reset: () => { this.stop(); this.play(false); this.post ? this.request({ do: "reset" }) : this.go_to(first); },
       set: () => { this.stop(); this.play(false); this.request({ do: "set", changes: value }); },
       run: () => (this.running ? this.stop() : this.run(value)),
       close: () => this.select({}),
+      overlay: () => { this.overlay = value; this.show_legend(); this.show(); },
+      colour_by: () => { this.view.colour_by = value; this.paint(); },
+      next_blocked: () => this.select_blocked(),
+      larger: () => this.zoom(1.3), smaller: () => this.zoom(1 / 1.3), whole: () => this.zoom(0),
+      font: () => { this.el.style.setProperty("--scope-font", `${value}px`); this.fit(); },
+      full_screen: () => (document.fullscreenElement ? document.exitFullscreen() : this.el.requestFullscreen?.()),
       next_router: () => this.select({ router: routers[(place + 1) % routers.length] }),
       previous_router: () => this.select({ router: routers[(place <= 0 ? routers.length : place) - 1] }),
     };
     commands[what]();
   }
 
+  zoom(factor) {
+    this.view.zoom_by(factor);
+    this.paint();
+  }
+
+  // Selects the next router with a virtual channel that waits for the cause of the overlay.
+  select_blocked() {
+    this.play(false);
+    const only = this.overlay === "none" ? "all" : this.overlay;
+    const router = next_blocked(this.recording, this.cycle, this.sel.router, only);
+    if (router === null) return this.set_note(`No flit waits in cycle ${this.cycle - 1}${only === "all" ? "" : `: ${CAUSES[only][0]}`}.`);
+    this.select({ router });
+    this.panel.querySelector(".scope-lost")?.scrollIntoView({ block: "nearest" });
+  }
+
   play(on) {
     if (on) this.stop();
+    this.opening = false;
     if (on && !this.live && this.cycle >= this.recording.last) this.cycle = this.recording.first;
     this.playing = on;
     if (!on) this.part = 0;
@@ -108,14 +171,13 @@ class Scope {
     this.sel = sel;
     this.tree = null;
     this.el.focus({ preventScroll: true }); // the clicked element may have been removed, and the focus with it
+    this.el.dataset.selected = sel.router !== undefined || sel.packet !== undefined;
     if (sel.router !== undefined && this.post) this.request({ do: "inspect", router: sel.router });
     this.show();
   }
 
-  click(event) {
-    const box = this.canvas.getBoundingClientRect();
-    const found = this.view.hit(event.clientX - box.left, event.clientY - box.top, this.cycle, this.part);
-    this.select(found);
+  click(x, y) {
+    this.select(this.view.hit(x, y, this.cycle, this.part));
   }
 
   // Advances by many cycles in parts, so that the user can stop it.
@@ -223,30 +285,43 @@ class Scope {
   tick(time) {
     const passed = Math.min(0.25, (time - (this.before ?? time)) / 1000);
     this.before = time;
-    const { last, first } = this.recording;
     if (this.waiting && performance.now() - this.waiting > PATIENCE) this.mark_kernel_lost();
-    if (this.playing) {
-      let place = Math.max(first, this.cycle + this.part + passed * this.speed);
-      // Limit of the frames recorded ahead, so that they do not push the shown frame out of the window.
-      const most = Math.min(100, Math.floor(this.recording.meta.window / 2));
-      const wanted = Math.min(most, Math.ceil(this.speed * AHEAD) + 1);
-      if (this.live && !this.waiting && last - place < wanted) this.request_up_to(last + wanted);
-      if (place >= last) {
-        place = last;
-        if (!this.live) this.play(false);
-      }
-      const cycle = Math.floor(place);
-      this.part = place - cycle;
-      if (cycle !== this.cycle) {
-        this.cycle = cycle;
-        this.show(time);
-      } else this.paint();
-    }
+    if (this.playing && (!this.group || this.group[0] === this)) this.advance(passed, time);
     this.clock = requestAnimationFrame((next) => this.tick(next));
   }
 
+  // Plays on by `passed` seconds, together with the scopes that have the same clock: none runs ahead of the others.
+  advance(passed, time) {
+    const all = this.group ?? [this], first = Math.max(...all.map((s) => s.recording.first));
+    const last = Math.min(...all.map((s) => s.recording.last));
+    let place = Math.max(first, this.cycle + this.part + passed * this.speed);
+    for (const scope of all) scope.record_ahead(place);
+    if (place >= last) {
+      place = Math.max(first, last);
+      if (all.some((s) => !s.live || s.opening)) all.forEach((s) => s.play(false));
+    }
+    for (const scope of all) scope.show_place(place, time);
+  }
+
+  // Requests frames after `place`, but not so many that they push the shown frame out of the window.
+  record_ahead(place) {
+    const { last, meta } = this.recording, most = Math.min(100, Math.floor(meta.window / 2));
+    const wanted = Math.min(most, Math.ceil(this.speed * AHEAD) + 1);
+    if (this.live && !this.opening && !this.waiting && last - place < wanted) this.request_up_to(last + wanted);
+  }
+
+  // Shows a cycle and a part of the next one.
+  show_place(place, time) {
+    const cycle = Math.floor(place);
+    this.part = this.playing ? place - cycle : 0;
+    if (cycle !== this.cycle) {
+      this.cycle = cycle;
+      this.show(time);
+    } else this.paint();
+  }
+
   paint() {
-    this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck });
+    this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck, overlay: this.overlay });
   }
 
   // Updates the display for the shown cycle. While it plays, panels and plots are updated about eight times a second.
@@ -271,13 +346,25 @@ class Scope {
     this.way = sel.packet ? journey(recording, sel.packet.src, sel.packet.id) : null;
     if (this.way) draw_packet(this.panel, recording, this.way, cycle, (router) => this.select({ router }));
     else if (sel.router !== undefined) draw_router(this.panel, recording, sel.router, cycle, follow, this.words());
-    else this.panel.replaceChildren(make("p", { class: "scope-hint" }, "Click a router to see its ports, buffers and " +
-      "arbitration, or a flit to follow its packet. Keys: Space plays and pauses, ← and → step, N and P (or . and , or ] and [) select the next " +
-      "and the previous router, Escape clears the selection."));
+    else this.panel.replaceChildren(this.hint);
     const recorded = sel.router === undefined ? null : recording.tree(sel.router, cycle);
     const tree = recorded ?? (this.tree?.router === sel.router && this.tree?.cycle === cycle ? this.tree.tree : null);
     if (!this.inside.contains(document.activeElement)) draw_tree(this.inside, this.way ? null : tree, cycle);
     draw_plots(this.plots, recording, cycle);
+    this.numbers.textContent = numbers_so_far(recording, cycle);
+    this.speak(`cycle ${cycle}: ${this.numbers.textContent}`);
+  }
+
+  // Gives a text to screen readers, at most once a second.
+  speak(text) {
+    clearTimeout(this.to_speak);
+    const wait = 1000 - (performance.now() - (this.spoke ?? -1000));
+    const now = () => { this.spoke = performance.now(); this.spoken.textContent = text; };
+    wait > 0 ? (this.to_speak = setTimeout(now, wait)) : now();
+  }
+
+  show_legend() {
+    this.scale.replaceChildren(make_legend(this.recording, this.overlay));
   }
 
   // Returns the names and notes of the shown router's ports and VCs: recorded, or from the kernel's answer.
@@ -288,7 +375,7 @@ class Scope {
 
   set_note(text = "") {
     const { meta } = this.recording;
-    this.scale.textContent = scales(meta);
+    this.show_legend();
     this.about.textContent = `${meta.about}; seed ${meta.seed}; drawn as ${meta.layout}`;
     this.note.replaceChildren(...[meta.note, this.post ? "" : "This is a replay of recorded cycles; no network is running.", text]
       .filter((t) => t).map((t) => make("span", {}, t, " ")));
@@ -304,6 +391,18 @@ class Scope {
     this.deadlock.textContent = deadlock;
     this.deadlock.hidden = !deadlock;
   }
+}
+
+// Calls act() when the theme changes: the system's, or the notebook's. Returns a function that ends this.
+function watch_theme(act) {
+  const dark = matchMedia("(prefers-color-scheme: dark)"), seen = new MutationObserver(act);
+  dark.addEventListener("change", act);
+  for (const root of [document.documentElement, document.body])
+    seen.observe(root, { attributes: true, attributeFilter: ["data-jp-theme-light", "class", "theme", "data-theme"] });
+  return () => {
+    dark.removeEventListener("change", act);
+    seen.disconnect();
+  };
 }
 
 // Returns the routers that a description of a deadlock names.
@@ -324,6 +423,7 @@ async function render({ model, el }) {
   const place = make("div");
   el.append(place);
   const scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
+  if (model.get("clock")) scope.join(model.get("clock"));
   const receive = (message) => scope.receive(message.json ? JSON.parse(message.json) : message); // or { error }
   model.on("msg:custom", receive);
   const show_replay = hide_replay(model.get("replay"));
@@ -334,9 +434,11 @@ async function render({ model, el }) {
   };
 }
 
-// A saved page calls this.
-async function show_page(el, text) {
-  return new Scope(el, new Recording(await unpack(text)), null);
+// A saved page calls this. clock: name that scopes in a page share if they show the same cycle.
+async function show_page(el, text, clock = null) {
+  const scope = new Scope(el, new Recording(await unpack(text)), null);
+  if (clock) scope.join(clock);
+  return scope;
 }
 
 export default { render };
