@@ -24,8 +24,10 @@ _NONE = object()
 
 
 def named(name: str, value: Any = _NONE) -> str:
-    """Returns ``seeds = 0`` in Python, ``--seeds 0`` on the command line; only the name if no value is given."""
+    """Returns ``most_seeds = 0`` in Python, ``--most-seeds 0`` on the command line; only the name if no value is
+    given."""
     if on_command_line.get():
+        name = name.replace("_", "-")
         return f"--{name}" if value is _NONE else f"--{name} {value}"
     return name if value is _NONE else f"{name} = {shown(value)}"
 

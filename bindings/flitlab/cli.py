@@ -15,6 +15,7 @@ from flitlab import _core
 from flitlab._core import ConfigError, RunError
 from flitlab.arguments import check_threads, did_you_mean, on_command_line
 from flitlab.cli_words import Parser
+from flitlab.more_seeds import MOST_SEEDS
 
 
 def _experiment(args):
@@ -57,7 +58,8 @@ def _sweep(args) -> int:
             raise ConfigError(f"--over {text}: {key} is given twice; put all its values into one --over.")
         over[key] = values
     with _executor(args.cluster) as executor:
-        curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads, executor)
+        curve = sweep(_experiment(args), over, args.seeds, args.out, args.resume, args.backend, args.threads, executor,
+                      until=args.until, most_seeds=args.most_seeds)
     print(curve)
     for line in curve.summary():
         print(line)
@@ -226,6 +228,11 @@ def _parser() -> argparse.ArgumentParser:
                      help="values START:STOP:STEP or a,b,c of a parameter (repeatable: all combinations); "
                           "traffic.load=adaptive:LOW:HIGH refines loads near saturation")
     sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one per seed (default 1)")
+    sub.add_argument("--until", type=float, metavar="X",
+                     help="add seeds to each point until half of the 95 %% confidence interval of its mean latency over "
+                          "the seeds is at most X times the mean; 0.02 for 2 %%")
+    sub.add_argument("--most-seeds", type=int, default=MOST_SEEDS, metavar="N",
+                     help=f"largest number of seeds that --until may use for a point (default {MOST_SEEDS})")
     sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
     sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run only the others")
     sub.add_argument("--cluster", metavar="FILE",

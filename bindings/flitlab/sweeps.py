@@ -20,6 +20,7 @@ from flitlab.curve import Curve
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
 from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.kept import Finished
+from flitlab.more_seeds import MOST_SEEDS, in_point_order, until_of
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
@@ -143,6 +144,8 @@ def sweep(
     threads: int = 0,
     executor: Any = None,
     progress: bool = True,
+    until: float | None = None,
+    most_seeds: int = MOST_SEEDS,
 ) -> Curve:
     """Runs all combinations of the values in ``over``, each with ``seeds`` seeds, and returns the :class:`Curve`.
 
@@ -156,6 +159,10 @@ def sweep(
     executor: an object with ``submit`` (of concurrent.futures, a Dask client, or from :func:`flitlab.cluster`).
     Default: this machine's GPU or cores. An executor gets several jobs for each one that it runs at a time, or one job
     per point if that number is unknown. Each job uses one CPU thread unless ``threads`` is set.
+    until: after ``seeds``, points get further seeds in rounds, until half of the 95 % confidence interval of the mean
+    latency over the seeds (Student's t) is at most ``until`` times the mean: 0.02 for 2 %. A point with a run that is
+    saturated, or has no mean latency for another reason, gets no further seeds. most_seeds: largest number of seeds per
+    point; a warning names the points whose interval is then still too wide.
 
     Ctrl-C keeps the finished points in ``out`` and, without an executor, the progress of running ones; ``resume``
     continues from there. Raises ConfigError (bad input) or RunError (a run or executor failed).
@@ -170,6 +177,7 @@ def sweep(
     point_seeds = () if "run.seed" in keys else arguments.seeds_from(seeds, experiment["run.seed"])
     if "run.seed" in keys and arguments.whole(seeds) != 1:
         raise _core.ConfigError(f"{named('over')} run.seed and {named('seeds')} both choose seeds; use one.")
+    further = until_of(until, most_seeds, seeds, keys)
     values = {k: _values(k, v) for k, v in over.items()}
     arguments.check_points(math.prod(map(len, values.values())) * max(1, len(point_seeds)))
     settings = _settings(values, point_seeds)
@@ -189,21 +197,37 @@ def sweep(
             )
     with writing(folder):
         journal = Finished(folder / "points.jsonl" if folder else None, resume)
+    digests = list(points.digests)
+
+    def run(added: _Points) -> None:
+        _run_missing(added, journal, backend, threads, executor, progress)
+
+    def run_more(more: list[dict[str, Any]]) -> None:
+        run(added := _Points(experiment, more))
+        settings.extend(more)
+        digests.extend(added.digests)
+
+    def reorder(order: list[int]) -> None:
+        settings[:], digests[:] = [settings[i] for i in order], [digests[i] for i in order]
+
     try:
-        _run_missing(points, journal, backend, threads, executor, progress)
+        run(points)
         if isinstance(loads := over.get("traffic.load"), Adaptive):
-            while more := refined(loads, settings, map(journal.result, points.digests)):
-                settings = [*settings, *more]
-                _run_missing(_Points(experiment, more), journal, backend, threads, executor, progress)
-                points = _Points(experiment, settings)
+            while more := refined(loads, settings, map(journal.result, digests)):
+                run_more(more)
+            reorder(in_order(settings, keys))
+        while further and (more := further.more(settings, map(journal.result, digests))):
+            arguments.check_points(len(settings) + len(more))
+            run_more(more)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             saved_progress(folder) if folder else "no results are kept without a folder (out)") from None
-    if isinstance(loads, Adaptive):
-        order = in_order(settings, keys)
-        settings, points.digests = ([those[i] for i in order] for those in (settings, points.digests))
-    curve = Curve.from_results(keys, settings, map(journal.result, points.digests), experiment.name)
-    curve.results = journal.results(points.digests, curve.rows)
+    if further:
+        reorder(in_point_order(settings))
+        if text := further.too_wide(settings, map(journal.result, digests)):
+            warnings.warn(text, stacklevel=2)
+    curve = Curve.from_results(keys, settings, map(journal.result, digests), experiment.name)
+    curve.results = journal.results(digests, curve.rows)
     curve.experiment = experiment
     if folder:
         with writing(folder):
