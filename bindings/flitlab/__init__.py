@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flitlab.network import Network
     from flitlab.programs import Program
     from flitlab.refinement import adaptive
+    from flitlab.reports.write import report
     from flitlab.reproduction import published, reproduce
     from flitlab.result import Result
     from flitlab.runner import run
@@ -45,6 +46,7 @@ _WHERE = {
     "Curve": "curve",
     "style": "styles",
     "plot": "curve",
+    "report": "reports.write",
     "Network": "network",
     "Flows": "flow_table",
     "flows": "flow_table",
@@ -55,8 +57,8 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "Network", "Flows", "flows", "Program",
-    "published", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "report", "Network", "Flows", "flows",
+    "Program", "published", "reproduce",
 ]
 
 

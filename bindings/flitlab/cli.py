@@ -85,6 +85,18 @@ def _plot(args) -> int:
     return 0
 
 
+def _report(args) -> int:
+    from flitlab.reports.write import write_report
+
+    written = write_report(args.dir, args.out, progress=True)
+    equal = written.heat_maps - written.differing
+    print(f"{written.path} written: points: {written.points}, runs: {written.runs}, scopes: {written.scopes}, heat "
+          f"maps: {written.heat_maps} (state hashes equal to the kept ones: {equal} of {written.heat_maps})")
+    if written.missing:
+        print(written.missing)
+    return 0
+
+
 def _reproduce(args) -> int:
     from flitlab.reproduce_command import main
 
@@ -245,6 +257,11 @@ def _parser() -> argparse.ArgumentParser:
                      help="the picture: .png, .svg or .pdf (default curves.png)")
     sub.add_argument("--labels", metavar="A,B", help="names in the legend (default: the folders' names)")
     sub.add_argument("--style", metavar="NAME", help="ieee: for a column of a two-column paper")
+
+    sub = command("report", _report, "Write a report of a sweep as one HTML file: curves, tables over seeds, heat maps, "
+                  "and a router scope for each point.", config=False)
+    sub.add_argument("dir", metavar="DIR", help="folder of a sweep, which may be unfinished")
+    sub.add_argument("--out", "-o", metavar="FILE", help="the report (default report.html in DIR)")
 
     sub = command("reproduce", _reproduce, "Run published experiments and compare with the source.", config=False)
     sub.add_argument("names", nargs="*", metavar="NAME",

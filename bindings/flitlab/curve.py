@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from flitlab.picture import Picture
     from flitlab.result import Result
+    from flitlab.sweep_file import Plan
 
 _NOTES = {"saturated": "saturated", "too_short": "too few epochs to judge saturation", "not_drained": "not drained"}
 
@@ -48,6 +49,7 @@ class Curve:
         self.kind = kind
         self.configs = configs
         self.experiment: Any = None  # of the sweep, before its settings
+        self.plan: Plan | None = None  # arguments of the sweep; None if they are unknown
         self._results: Sequence[Result] | None = None
         self._frame: pd.DataFrame | None = None
 
@@ -79,7 +81,7 @@ class Curve:
 
         table = read(path)
         curve = cls.of_rows(table.keys, table.rows, table.name, table.configs)
-        curve._results = table.results
+        curve._results, curve.plan = table.results, table.plan
         return curve
 
     @property

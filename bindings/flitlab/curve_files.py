@@ -19,6 +19,7 @@ from flitlab.journal import entry_of
 from flitlab.kept import InFolder, Results, lines_of
 from flitlab.records import parameters_of, result_columns
 from flitlab.rows import Rows
+from flitlab.sweep_file import Plan, read_plan
 
 if TYPE_CHECKING:
     from flitlab.curve import Curve
@@ -40,6 +41,7 @@ class Table(NamedTuple):
     name: str
     configs: Sequence[dict[str, Any]]
     results: Sequence[Result] | None = None  # None: they are not stored
+    plan: Plan | None = None  # arguments of the sweep, if its folder has them
 
 
 def read(path: str | os.PathLike) -> Table:
@@ -59,7 +61,7 @@ def _read_folder(folder: Path) -> Table:
         raise ConfigError(f"{folder} has no curve.csv" + (
             ": its sweep is unfinished; continue it with resume." if found else ", so it is not the folder of a "
                                                                                 "sweep."))
-    table = _read_csv(folder / "curve.csv", folder.resolve().name)
+    table = _read_csv(folder / "curve.csv", folder.resolve().name)._replace(plan=read_plan(folder))
     journal, shared = folder.resolve() / "points.jsonl", SharedConfigs()
     by_hash: dict[str, list[tuple[int, list[str], dict[str, Any]]]] = {}
     for offset, line in lines_of(journal) if journal.exists() else ():

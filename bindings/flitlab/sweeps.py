@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import os
@@ -10,6 +9,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from flitlab.more_seeds import MOST_SEEDS, in_point_order, until_of
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
+from flitlab.sweep_file import Plan, combinations, write_plan
 from flitlab.under_way import RunningJob, saved_progress, writing
 
 # Replicas per job: enough to keep every core busy, few enough that points finish often.
@@ -153,7 +154,8 @@ def sweep(
     over: dotted path -> list of values; for ``traffic.load`` also :func:`flitlab.adaptive`, which refines loads near
     saturation.
     seeds: number of seeds per point (run.seed, run.seed + 1, ...), or a list of seeds.
-    out: folder for points.jsonl (each point as soon as it is finished), curve.csv, curve.png and experiment.toml.
+    out: folder for points.jsonl (each point as soon as it is finished), curve.csv, curve.png, experiment.toml and
+    sweep.json (these arguments).
     resume: keep the finished points of an interrupted sweep in ``out``.
     backend, threads: as in :func:`flitlab.run`. progress: a bar on stderr.
     executor: an object with ``submit`` (of concurrent.futures, a Dask client, or from :func:`flitlab.cluster`).
@@ -180,7 +182,7 @@ def sweep(
     further = until_of(until, most_seeds, seeds, keys)
     values = {k: _values(k, v) for k, v in over.items()}
     arguments.check_points(math.prod(map(len, values.values())) * max(1, len(point_seeds)))
-    settings = _settings(values, point_seeds)
+    settings = combinations(values, point_seeds)
     points = _Points(experiment, settings)  # everything is checked before anything runs
     if executor is None:  # with an executor the workers check, because they may have more memory
         points.check_networks()
@@ -195,7 +197,12 @@ def sweep(
                 f"{named('out', str(folder))} already has finished points: continue with "
                 f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
+    plan = Plan({key: loads if isinstance(loads := over[key], Adaptive) else values[key] for key in keys},
+                [int(seed) for seed in point_seeds], further and further.width, int(most_seeds), False, _core.__version__,
+                folder)
     with writing(folder):
+        if folder:
+            write_plan(plan, folder)
         journal = Finished(folder / "points.jsonl" if folder else None, resume)
     digests = list(points.digests)
 
@@ -228,22 +235,14 @@ def sweep(
             warnings.warn(text, stacklevel=2)
     curve = Curve.from_results(keys, settings, map(journal.result, digests), experiment.name)
     curve.results = journal.results(digests, curve.rows)
-    curve.experiment = experiment
+    curve.experiment, curve.plan = experiment, replace(plan, finished=True)
     if folder:
         with writing(folder):
             # Without the configuration, which experiment.toml has.
             curve.to_csv(folder / "curve.csv", configuration=False)
             curve.save_plot(folder / "curve.png")
+            write_plan(curve.plan, folder)
     return curve
-
-
-def _settings(values: Mapping[str, list[Any]], point_seeds: Sequence[int]) -> list[dict[str, Any]]:
-    """Returns all combinations of values, each with all seeds."""
-    settings = []
-    for chosen in itertools.product(*values.values()):
-        setting = dict(zip(values, chosen, strict=True))
-        settings += [setting | {"run.seed": seed} for seed in point_seeds] if point_seeds else [setting]
-    return settings
 
 
 def _groups(points: _Points, done: Finished, executor: Any) -> list[list[int]]:

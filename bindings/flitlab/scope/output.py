@@ -20,11 +20,12 @@ scripts.</p>
 </div>"""
 
 
-def fitting(recorder: Recorder, whole: str) -> tuple[str, int]:
-    """Returns the last frames that fit an output, packed, and their number. whole: all kept frames, packed."""
-    frames, text = recorder.kept, whole
-    while len(text) > MOST_BYTES and frames > 1:
-        frames = max(1, min(frames - 1, int(0.9 * frames * MOST_BYTES / len(text))))
+def fitting(recorder: Recorder, whole: str, most: int | None = None) -> tuple[str, int]:
+    """Returns the last frames that fit into ``most`` bytes (default: MOST_BYTES), packed, and their number. whole: all
+    kept frames, packed."""
+    frames, text, most = recorder.kept, whole, most or MOST_BYTES
+    while len(text) > most and frames > 1:
+        frames = max(1, min(frames - 1, int(0.9 * frames * most / len(text))))
         text = packed(recorder.recording(frames))
     return text, frames
 
