@@ -241,11 +241,12 @@ def _parser() -> argparse.ArgumentParser:
                           "traffic.load=adaptive:LOW:HIGH refines loads near saturation")
     sub.add_argument("--seeds", type=int, default=1, metavar="N", help="runs per point, one per seed (default 1)")
     sub.add_argument("--until", type=float, metavar="X",
-                     help="add seeds to each point until half of the 95 %% confidence interval of its mean latency over "
-                          "the seeds is at most X times the mean; 0.02 for 2 %%")
+                     help="add seeds to each point until half of the 95 %% confidence interval of its mean latency "
+                          "over the seeds is at most X times the mean; 0.02 for 2 %%")
     sub.add_argument("--most-seeds", type=int, default=MOST_SEEDS, metavar="N",
                      help=f"largest number of seeds that --until may use for a point (default {MOST_SEEDS})")
-    sub.add_argument("--out", metavar="DIR", help="folder for curve.csv, curve.png, points.jsonl, experiment.toml")
+    sub.add_argument("--out", metavar="DIR",
+                     help="folder for curve.csv, curve.png, points.jsonl, experiment.toml, sweep.json")
     sub.add_argument("--resume", action="store_true", help="keep the finished points in --out and run only the others")
     sub.add_argument("--cluster", metavar="FILE",
                      help="run the points on workers described by a TOML file: a Slurm queue, machines reached by SSH "
@@ -258,8 +259,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--labels", metavar="A,B", help="names in the legend (default: the folders' names)")
     sub.add_argument("--style", metavar="NAME", help="ieee: for a column of a two-column paper")
 
-    sub = command("report", _report, "Write a report of a sweep as one HTML file: curves, tables over seeds, heat maps, "
-                  "and a router scope for each point.", config=False)
+    sub = command("report", _report, "Write a report of a sweep as one HTML file: curves, tables over seeds, heat "
+                  "maps, and a router scope for each point.", config=False)
     sub.add_argument("dir", metavar="DIR", help="folder of a sweep, which may be unfinished")
     sub.add_argument("--out", "-o", metavar="FILE", help="the report (default report.html in DIR)")
 

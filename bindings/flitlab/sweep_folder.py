@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from array import array
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,9 @@ from flitlab.curve_rows import is_result
 from flitlab.experiment import Experiment, file_paths, load
 from flitlab.journal import entry_of
 from flitlab.kept import InFolder, Results, lines_of
-from flitlab.sweep_file import read_plan
+from flitlab.more_seeds import in_point_order
+from flitlab.refinement import Adaptive, in_order
+from flitlab.sweep_file import Plan, read_plan
 
 
 class Kept(NamedTuple):
@@ -39,40 +42,55 @@ def read_sweep(path: str | os.PathLike) -> Kept:
         curve = Curve.read(folder)
         curve.experiment = load(folder / "experiment.toml")
         return Kept(curve, "")
-    experiment = load(folder / "experiment.toml")
-    return _unfinished(folder, experiment)
+    return _unfinished(folder, plan)
 
 
-def _unfinished(folder: Path, experiment: Experiment) -> Kept:
-    plan = read_plan(folder)
-    assert plan is not None
-    journal, found = folder / "points.jsonl", {}
+def _unfinished(folder: Path, plan: Plan) -> Kept:
+    experiment, keys = load(folder / "experiment.toml"), list(plan.over)
+    planned = {_identity(experiment.set(setting).flat()): setting for setting in plan.settings()}
+    settings: dict[str, dict[str, Any]] = {}  # of the finished runs, by their identity
+    offsets: dict[str, int] = {}
+    journal = folder / "points.jsonl"
     for offset, line in lines_of(journal) if journal.exists() else ():
         if (entry := entry_of(line, is_result)) and isinstance(config := entry[1].get("config"), dict):
-            found[_identity(config)] = offset
-    settings = plan.settings()
-    places = [found.get(_identity(experiment.set(setting).flat())) for setting in settings]
-    present = [i for i, place in enumerate(places) if place is not None]
-    more = "at least " if plan.grows() else ""
-    left = len(settings) - len(present)
-    points = len({json.dumps({k: v for k, v in settings[i].items() if k != "run.seed"}, default=str)
-                  for i in range(len(settings)) if places[i] is None})
+            identity = _identity(config)
+            setting = planned.get(identity) or (_added(experiment, keys, config, identity) if plan.grows() else None)
+            if setting is not None:
+                settings[identity], offsets[identity] = setting, offset
     how = "continue it with --resume (in Python resume=True)"
-    if not present:
-        raise ConfigError(f"{folder}: the sweep is unfinished, and none of its {len(settings)} runs has finished; {how}.")
-    kept = InFolder(journal)
-    curve = Curve.from_results(list(plan.over), [settings[i] for i in present],
-                               (kept.get(places[i]) for i in present), folder.resolve().name)
-    curve.results = Results(kept, _offsets(places, present), curve.rows)
+    if not settings:
+        raise ConfigError(f"{folder}: the sweep is unfinished, and none of its {len(planned)} runs has finished; "
+                          f"{how}.")
+    found = list(settings.values())
+    adaptive = any(isinstance(values, Adaptive) for values in plan.over.values())
+    order = in_order(found, keys) if adaptive else in_point_order(found)
+    places = [list(offsets.values())[i] for i in order]
+    results = InFolder(journal)
+    curve = Curve.from_results(keys, [found[i] for i in order], map(results.get, places), folder.resolve().name)
+    curve.results = Results(results, array("q", places), curve.rows)
     curve.experiment, curve.plan = experiment, plan
-    return Kept(curve, f"The sweep is unfinished: {more}{left} of {len(settings)} runs are missing, at "
-                       f"{points} {'point' if points == 1 else 'points'}; {how}.")
+    missing = [setting for identity, setting in planned.items() if identity not in settings]
+    return Kept(curve, f"The sweep is unfinished: {_missing(missing, len(planned), plan.grows())}; {how}.")
 
 
-def _offsets(places: list[int | None], present: list[int]) -> Any:
-    from array import array
+def _added(experiment: Experiment, keys: list[str], config: Mapping[str, Any],
+           identity: str) -> dict[str, Any] | None:
+    """Returns the setting of a run that the sweep has added to its plan, such as one with a further seed. Returns None
+    for a run of another sweep."""
+    try:
+        setting = {key: config[key] for key in (*keys, "run.seed")}
+        return setting if _identity(experiment.set(setting).flat()) == identity else None
+    except (ConfigError, LookupError):
+        return None
 
-    return array("q", (place for i in present if (place := places[i]) is not None))
+
+def _missing(missing: list[dict[str, Any]], planned: int, grows: bool) -> str:
+    points = len({json.dumps({key: value for key, value in setting.items() if key != "run.seed"}, default=str)
+                  for setting in missing})
+    if not missing:
+        return f"the {planned} runs with which it starts have finished, and others may be missing"
+    return (f"{'at least ' if grows else ''}{len(missing)} of {planned} runs are missing, at "
+            f"{points} {'point' if points == 1 else 'points'}")
 
 
 def _identity(config: Mapping[str, Any]) -> str:

@@ -198,8 +198,8 @@ def sweep(
                 f"{named('resume') if on_command_line.get() else 'resume=True'}, or choose another folder."
             )
     plan = Plan({key: loads if isinstance(loads := over[key], Adaptive) else values[key] for key in keys},
-                [int(seed) for seed in point_seeds], further and further.width, int(most_seeds), False, _core.__version__,
-                folder)
+                [int(seed) for seed in point_seeds], further and further.width, int(most_seeds), False,
+                _core.__version__, folder)
     with writing(folder):
         if folder:
             write_plan(plan, folder)

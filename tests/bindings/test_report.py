@@ -12,6 +12,7 @@ import flitlab as fl
 from flitlab.refinement import adaptive
 from flitlab.reports import runs, write
 from flitlab.sweep_file import Plan, plan_of_rows, read_plan
+from flitlab.sweep_folder import read_sweep
 
 SHORT = {"run.warmup_cycles": 500, "run.measure_cycles": 2000}
 OVER = {"router.vcs": [2, 4], "traffic.load": [0.1, 0.2, 0.95]}
@@ -46,7 +47,7 @@ def test_a_row_per_point_has_the_curves_values(folder, text):
         assert line[:3] == ["scope", str(int(row["router.vcs"])), str(row["traffic.load"])]
         assert line[4] == f"{row['accepted']:.4f} ± {row['accepted_ci95']:.4f}"
         if row["saturated"]:
-            assert line[5:8] == ["–", "–", "2 of 2"]
+            assert line[5:8] == ["-", "-", "2 of 2"]
         else:
             assert line[5] == f"{row['latency_mean']:.2f} ± {row['latency_mean_ci95']:.2f}" and line[7] == "no"
         assert line[8] == "2"
@@ -167,8 +168,9 @@ def test_figures_and_text_stand_out_in_light_and_dark(folder, text, browser, sch
     assert text
     page = browser.new_page(color_scheme=scheme)
     page.goto((folder / "report.html").as_uri())
-    colours = page.evaluate("""() => [...document.querySelectorAll("figure svg text")].map((e) => getComputedStyle(e).fill)
-        .concat(getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor)""")
+    colours = page.evaluate("""() => [...document.querySelectorAll("figure svg text")].map((e) =>
+        getComputedStyle(e).fill).concat(getComputedStyle(document.body).color,
+        getComputedStyle(document.body).backgroundColor)""")
     *texts, ink, paper = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
     assert abs(ink - paper) > 500 and (ink > paper) == (scheme == "dark")
     assert texts[0] == ink  # the curve; heat maps have a light background in both
@@ -185,7 +187,8 @@ def test_an_unfinished_sweep_is_reported_with_what_is_missing(folder, tmp_path, 
     (half / "sweep.json").write_text(json.dumps(about | {"finished": False}))
     kept = [json.loads(line)["result"] for line in lines[:5]]
     points = {(r["config"]["router.vcs"], r["config"]["traffic.load"]) for r in kept}
-    whole = sum(2 == sum((r["config"]["router.vcs"], r["config"]["traffic.load"]) == p for r in kept) for p in points)
+    counts = [[(r["config"]["router.vcs"], r["config"]["traffic.load"]) for r in kept].count(p) for p in points]
+    whole = counts.count(2)
     said = (f"The sweep is unfinished: 7 of 12 runs are missing, at {6 - whole} points; continue it with --resume (in "
             "Python resume=True).")
     done = cli("report", "half", "-o", "r.html")
@@ -217,19 +220,34 @@ def test_a_sweep_is_finished_when_its_folder_says_so(small, tmp_path, monkeypatc
         fl.report(tmp_path, progress=False)
 
 
+@pytest.mark.filterwarnings("ignore:after 4 seeds")
+@pytest.mark.parametrize("over", [{"traffic.load": [0.1, 0.3]}, {"traffic.load": adaptive(0.1, 0.5, 0.1)}])
+def test_runs_that_an_unfinished_sweep_has_added_are_shown(small, tmp_path, over):
+    curve = fl.sweep(small, over, seeds=2, until=1e-4, most_seeds=4, out=tmp_path, progress=False)
+    about = json.loads((tmp_path / "sweep.json").read_text())
+    (tmp_path / "sweep.json").write_text(json.dumps(about | {"finished": False}))
+    kept = read_sweep(tmp_path)
+    assert kept.curve.csv_text() == curve.csv_text()
+    starts = len(read_plan(tmp_path).settings())
+    assert kept.missing.startswith(f"The sweep is unfinished: the {starts} runs with which it starts have finished,")
+    journal = tmp_path / "points.jsonl"
+    journal.write_text(journal.read_text().splitlines(keepends=True)[-1])
+    assert f"at least {starts} of {starts} runs are missing" in read_sweep(tmp_path).missing
+
+
 def test_folders_that_are_no_sweeps(tmp_path, cli):
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
-    for name, message in (("empty", "empty has no curve.csv, so it is not the folder of a sweep."),
-                          ("nowhere", "nowhere is not a folder: give the folder that `flitlab sweep --out` has written."),
-                          ("file", "file is not a folder: give the folder that `flitlab sweep --out` has written.")):
+    no_folder = "is not a folder: give the folder that `flitlab sweep --out` has written."
+    for name, message in (("empty", "has no curve.csv, so it is not the folder of a sweep."), ("nowhere", no_folder),
+                          ("file", no_folder)):
         done = cli("report", name)
-        assert (done.returncode, done.stderr) == (2, f"flitlab: {message}\n")
+        assert (done.returncode, done.stderr) == (2, f"flitlab: {name} {message}\n")
 
 
 def test_other_arguments_are_checked(folder, small, tmp_path):
     curve = fl.sweep(small, {"traffic.load": [0.1]}, progress=False)
-    with pytest.raises(fl.ConfigError, match=r"report\(path=None\): the sweep has no folder \(out\), so the report needs"):
+    with pytest.raises(fl.ConfigError, match=r"report\(path=None\): the sweep has no folder \(out\), so the"):
         fl.report(curve)
     with pytest.raises(fl.ConfigError, match=r"r\.html cannot be written: there is no folder .*nowhere\."):
         fl.report(curve, tmp_path / "nowhere" / "r.html")

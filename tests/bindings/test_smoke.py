@@ -15,6 +15,8 @@ SMOKE = {
     "run": ([["run", *SHORT]], r".*latency.*"),
     "sweep": ([SWEEP], r"curve/curve\.csv, curve/curve\.png, curve/experiment\.toml written in .* s"),
     "plot": ([SWEEP, ["plot", "curve", "--out", "curves.svg"]], r"curves\.svg written"),
+    "report": ([SWEEP, ["report", "curve"]],
+               r"curve/report\.html written: points: 2, runs: 2, scopes: 2, heat maps: 2 .*"),
     "reproduce": ([["reproduce", "t3e.table2"]], r"\d+ match.*"),
     "import": ([["import", "mesh.cfg", "-o", "mesh.toml"], ["inspect", "mesh.toml"]], r"routers +16"),
     "inspect": ([["inspect", "vc-mesh-8x8"]], r"routers +64"),

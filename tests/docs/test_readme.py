@@ -43,7 +43,7 @@ def test_the_commands_of_the_guide_are_understood(line):
     args = _parser().parse_args(shlex.split(line)[1:])
     if args.command == "reproduce":
         assert chosen(tuple(args.names), args.full, args.keep)
-    elif args.command not in ("doctor", "plot"):
+    elif args.command not in ("doctor", "plot", "report"):
         if not fl.configs().count(args.config):
             args.config = ROOT / args.config
         assert isinstance(_experiment(args), fl.Experiment)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flitlab.curve import Curve
     from flitlab.picture import Picture
 
-MOST_ARROWS = 1000  # largest number of channels drawn as shapes; more of them are drawn as pixels, which need less space
+MOST_ARROWS = 1000  # largest number of channels drawn as shapes; more are drawn as pixels, which need less space
 # Text stays text; equal figures give equal files; legends have no background.
 STYLE: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "flitlab", "legend.framealpha": 0, "figure.dpi": 100,
                          "font.family": "sans-serif", "font.sans-serif": ["Arial", "Helvetica", "DejaVu Sans"]}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from flitlab.sweep_file import Plan
 
 LOAD, CYCLES = "flits/cycle/terminal", "cycles"
+NO_VALUE = "-"
 FEW = 2  # state hashes that are shown at once; more can be unfolded
 
 PAGE = """<!doctype html>
@@ -89,7 +90,7 @@ def _body(contents: Contents) -> Iterator[str]:
            "intervals: over the seeds (Student's t), or, with one seed, that of the run's mean latency."
            "</figcaption></figure>")
     yield "<h2>Points</h2>"
-    yield (f"<p>Latency is the mean over the seeds ± half of its 95 % confidence interval. A saturated point has no "
+    yield ("<p>Latency is the mean over the seeds ± half of its 95 % confidence interval. A saturated point has no "
            'steady latency.<span class="only-screen"> A button opens the router scope, which replays the first cycles '
            "of the measurement window of the point's first run.</span></p>")
     yield from _scope_note(contents)
@@ -151,7 +152,7 @@ def _button(contents: Contents, number: int) -> str:
 def _mean(runs: Sequence[Mapping[str, Any]], column: str, digits: int, own: float | None = None) -> str:
     mean, half = mean_and_half([run[column] for run in runs], own)
     if mean != mean:
-        return "–"
+        return NO_VALUE
     return f"{mean:.{digits}f}" + (f" ± {half:.{digits}f}" if half == half else "")
 
 
@@ -176,14 +177,14 @@ def _spread_lines(contents: Contents) -> Iterator[list[str]]:
         known = None not in latencies and len(runs) > 1
         mean, half = mean_and_half(latencies)
         yield [*map(_text, point.values.values()), str(len(runs)), *_ends(latencies, 2),
-               f"{statistics.stdev(latencies):.2f}" if known else "–",
-               f"{100 * half / mean:.2f} %" if known and mean else "–",
+               f"{statistics.stdev(latencies):.2f}" if known else NO_VALUE,
+               f"{100 * half / mean:.2f} %" if known and mean else NO_VALUE,
                *_ends([run["accepted"] for run in runs], 4), *_ends([run["latency_p99"] for run in runs], 1)]
 
 
 def _ends(values: Sequence[float | None], digits: int) -> list[str]:
     known = [value for value in values if value is not None]
-    return [f"{end(known):.{digits}f}" if known else "–" for end in (min, max)]
+    return [f"{end(known):.{digits}f}" if known else NO_VALUE for end in (min, max)]
 
 
 def _run_lines(contents: Contents) -> Iterator[list[str]]:
@@ -259,7 +260,7 @@ def _value(value: Any) -> str:
 
 
 def _number(value: float | None, digits: int) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+    return NO_VALUE if value is None else f"{value:.{digits}f}"
 
 
 def _count(number: int, what: str) -> str:

@@ -81,8 +81,8 @@ def _file(curve: Curve, path: Any) -> Path:
             return Path(path)
     folder = curve.plan and curve.plan.folder
     if folder is None:
-        raise ConfigError(f"report(path={shown(path)}): the sweep has no folder (out), so the report needs a path, such "
-                          'as "report.html".')
+        raise ConfigError(f"report(path={shown(path)}): the sweep has no folder (out), so the report needs a path, "
+                          'such as "report.html".')
     return folder / NAME
 
 
