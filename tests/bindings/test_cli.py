@@ -68,7 +68,8 @@ def test_inspect_names_the_form_of_the_state(cli, config):
 def test_sweep_writes_its_files(cli, config, tmp_path):
     done = cli("sweep", config("vc-mesh-8x8"), "--over", "traffic.load=0.1:0.3:0.1", "--out", "o", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert {f.name for f in (tmp_path / "o").iterdir()} == {"curve.csv", "curve.png", "points.jsonl", "experiment.toml"}
+    assert {f.name for f in (tmp_path / "o").iterdir()} == {"curve.csv", "curve.png", "points.jsonl",
+                                                            "experiment.toml", "sweep.json"}
     assert (tmp_path / "o" / "curve.csv").read_text().splitlines()[0].startswith("traffic.load,run.seed,offered")
     again = cli("inspect", "o/experiment.toml")
     assert again.returncode == 0, again.stderr
