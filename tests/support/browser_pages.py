@@ -26,8 +26,8 @@ def browser():
 
 @pytest.fixture
 def page(browser):
-    """Returns a page that fails the test on any error or on loading from the network. Its reader prefers reduced motion,
-    so that a recording does not play by itself when it opens."""
+    """Returns a page that fails the test on any error or on loading from the network. Its reader prefers reduced
+    motion, so that a recording does not play by itself when it opens."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     wrong = []
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -1,6 +1,7 @@
 """The scope as it opens: it moves, fills the window, and can be used with keyboard, zoom, touch and screen reader."""
 
 import re
+from itertools import pairwise
 from statistics import mean, stdev
 
 import pytest
@@ -25,7 +26,8 @@ def opened(browser, saved):
     pages = []
 
     def open_it(size=(1366, 768), motion="reduce", scheme="light"):
-        page = browser.new_page(viewport={"width": size[0], "height": size[1]}, reduced_motion=motion, color_scheme=scheme)
+        wide, high = size
+        page = browser.new_page(viewport={"width": wide, "height": high}, reduced_motion=motion, color_scheme=scheme)
         page.set_default_timeout(600_000)
         pages.append(page)
         page.goto(saved.as_uri())
@@ -86,8 +88,9 @@ def test_on_a_phone_the_panel_comes_into_view(opened):
 
 def click_router(page, router):
     """Clicks a router where the page has drawn it."""
-    x, y = page.evaluate("""(r) => { const canvas = document.querySelector("canvas"), box = canvas.getBoundingClientRect();
-        const [x, y] = window.scope.view.places[r], by = box.width / canvas.offsetWidth;
+    x, y = page.evaluate("""(r) => { const canvas = document.querySelector("canvas");
+        const box = canvas.getBoundingClientRect(), by = box.width / canvas.offsetWidth;
+        const [x, y] = window.scope.view.places[r];
         return [box.left + (x + canvas.clientLeft) * by, box.top + (y + canvas.clientTop) * by]; }""", router)
     page.mouse.click(x, y)
 
@@ -202,7 +205,7 @@ def test_a_screen_reader_is_told_at_most_once_a_second(opened):
             { attributes: true, attributeFilter: ["data-cycle"] }); }""")
     page.wait_for_function("() => window.told.length >= 3 || window.cycles > 55")
     told = page.evaluate("window.told")
-    assert all(later - earlier > 900 for earlier, later in zip(told, told[1:], strict=False))
+    assert all(later - earlier > 900 for earlier, later in pairwise(told))
     assert page.locator("[aria-live]").evaluate_all("(all) => all.map((e) => e.ariaLive)") .count("polite") == 1
 
 
@@ -231,7 +234,8 @@ CONTRAST = """() => {
         for (let p = e; p; p = p.parentElement) alpha *= Number(getComputedStyle(p).opacity);
         const css = getComputedStyle(e), ink = e.namespaceURI.endsWith("svg") ? css.fill : css.color;
         const [a, b] = [value(ink), value(opaque(e))].sort((x, y) => y - x);
-        found.push([(a + 0.05) / (b + 0.05) * (alpha < 1 ? 0 : 1), e.className?.baseVal ?? e.className, e.textContent.slice(0, 40)]);
+        const contrast = alpha < 1 ? 0 : (a + 0.05) / (b + 0.05);
+        found.push([contrast, e.className?.baseVal ?? e.className, e.textContent.slice(0, 40)]);
     }
     return found; }"""
 
@@ -255,12 +259,14 @@ def test_a_change_of_theme_is_painted_at_once(opened):
 
 
 def test_scopes_with_one_clock_show_the_same_cycle(page):
-    recordings = [fl.Network(fl.load("vc-mesh-8x8").set("traffic.load", load)).view().step(30).recording for load in (0.1, 0.4)]
+    recordings = [fl.Network(fl.load("vc-mesh-8x8").set("traffic.load", load)).view().step(30).recording
+                  for load in (0.1, 0.4)]
     from flitlab.scope import module_text, style_text
 
     page.set_content(f"""<style>{style_text()}</style><div id="a"></div><div id="b"></div><script type="module">
         {module_text()}
-        window.scopes = [await show_page(a, "{recordings[0]}", "lesson"), await show_page(b, "{recordings[1]}", "lesson")];
+        window.scopes = [await show_page(a, "{recordings[0]}", "lesson"),
+                         await show_page(b, "{recordings[1]}", "lesson")];
         </script>""")
     page.wait_for_function("() => window.scopes")
 
@@ -275,7 +281,8 @@ def test_scopes_with_one_clock_show_the_same_cycle(page):
     page.locator("#b [data-do=play]").click()
     assert page.evaluate("() => scopes.map((s) => s.playing)") == [True, True]
     apart = page.evaluate("""() => new Promise((done) => { const seen = []; const look = () => {
-        seen.push(scopes[0].cycle - scopes[1].cycle); seen.length > 60 ? done(seen) : requestAnimationFrame(look); }; look(); })""")
+        seen.push(scopes[0].cycle - scopes[1].cycle);
+        seen.length > 60 ? done(seen) : requestAnimationFrame(look); }; look(); })""")
     assert set(apart) == {0}
     page.locator("#a [data-do=last]").click()
     assert cycles() == [30, 30]

@@ -1,5 +1,5 @@
-"""What the scope draws over the network: causes of waiting, connections, deadlocks, datelines. Each is compared with the
-network itself."""
+"""What the scope draws over the network: causes of waiting, connections, deadlocks, datelines. Each is compared with
+the network itself."""
 
 import re
 from collections import Counter
@@ -11,8 +11,8 @@ from scope_picture import Picture
 import flitlab as fl
 
 PARTS = "(cycle) => Object.fromEntries(scope_parts.counts_of_blocked(recording, cycle, 'all'))"
-FULL = {"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.load": 0.7, "router.vcs": 2, "router.buffer_flits": 4,
-        "traffic.packet_flits": 2}
+FULL = {"topology.kind": "mesh", "topology.shape": [4, 4], "traffic.load": 0.7, "router.vcs": 2,
+        "router.buffer_flits": 4, "traffic.packet_flits": 2}
 
 
 def naive_causes(network, events):
@@ -99,20 +99,10 @@ def test_the_next_waiting_flit_is_found(page):
 
 
 def naive_connections(network):
-    """Returns (source, routers in order) of every connection, followed port by port through the network."""
-    routers = range(int(network.experiment.derived()["routers"]))
-    ports = [network.router(r).ports for r in routers]
-    entry = {}  # router and forward port at the end of each channel
-    for r in routers:
-        for p, port in enumerate(ports[r]):
-            if port.name.startswith("backward") and not port.to_terminal:
-                entry[r, p] = port.peer
-    found = []
-    for r in routers:
-        for port in ports[r]:
-            if port.name.startswith("forward") and port.to_terminal and port.vcs[0].stage in ("forward", "reverse"):
-                found.append((port.peer, r))
-    return sorted(found)
+    """Returns (source, router of the first stage) of every connection that a source has open."""
+    return sorted((port.peer, r) for r in range(64) for port in network.router(r).ports
+                  if port.name.startswith("forward") and port.to_terminal
+                  and port.vcs[0].stage in ("forward", "reverse"))
 
 
 def test_connections_run_from_source_to_sink(page):
@@ -148,7 +138,7 @@ def test_words_on_wires_are_the_networks(page):
                     for vc in port.vcs if " arrives" in vc.note and not vc.note.startswith("nothing")]
         shown = value_of(page, """(cycle) => scope_parts.arriving_words(recording, cycle).map(
             ({ router, port, word }) => [router, port, word])""", cycle)
-        assert [[r, p, word] for r, p, word in shown] == [[r, p, word.split("-")[0]] for r, p, word in expected if word != "backward"]
+        assert shown == [[r, p, word.split("-")[0]] for r, p, word in expected if word != "backward"]
         seen.update(word for *_, word in shown)
     assert {"DATA", "TURN", "STATUS", "DROP"} <= set(seen)
 
@@ -161,7 +151,8 @@ def test_arrows_lead_around_a_deadlock(page):
     live = Live(page, fl.Network(fl.load("vc-torus-8x8").set(RING)).step(280).view())
     live.do("step10")
     live.wait_for(290)
-    cycle = [int(r) for r in re.findall(r"router (\d+) \(\d+,\d+\) input", page.locator(".scope-deadlock").text_content())]
+    described = page.locator(".scope-deadlock").text_content()
+    cycle = [int(r) for r in re.findall(r"router (\d+) \(\d+,\d+\) input", described)]
     expected = {(a, b) for a, b in zip(cycle, [*cycle[1:], cycle[0]], strict=True) if a != b}
     assert len(expected) > 2
     picture = Picture(page)
@@ -198,11 +189,12 @@ def test_straight_channels_cross_no_router(page):
 
 
 def test_parallel_channels_do_not_cover_one_another(page):
-    exp = fl.Experiment.from_dict({"topology.kind": "hyperx", "topology.shape": [3, 3], "topology.copies": 2, "traffic.load": 0.1,
-                                   "router.vcs": 2})
+    exp = fl.Experiment.from_dict({"topology.kind": "hyperx", "topology.shape": [3, 3], "topology.copies": 2,
+                                   "traffic.load": 0.1, "router.vcs": 2})
     live = Live(page, fl.Network(exp).view().step(2))
     live.do("step1")
-    lines = page.evaluate("() => scope.view.wires.map((w) => [w.start, w.bend, w.end].flat().map(Math.round).join())")
+    lines = page.evaluate(
+        "() => scope.view.wires.map((w) => [w.start, w.bend, w.end].flat().map(Math.round).join())")
     assert len(lines) == len(set(lines)) == 72
 
 
@@ -212,8 +204,11 @@ def test_the_only_router_has_inputs_and_outputs(page):
     settle(page, 200)
     texts = page.evaluate("""() => { const found = [], proto = CanvasRenderingContext2D.prototype, kept = proto.fillText;
         proto.fillText = function (text, x) { found.push([text, x]); };
-        scope.view.fit(scope.recording); scope.paint(); proto.fillText = kept;
+        scope.view.fit(scope.recording);
+        scope.paint();
+        proto.fillText = kept;
         return found.map(([text, x]) => [text, x < scope.view.places[0][0]]); }""")
-    assert [t for t in texts if t[0] != "switch"] == [[f"{way} {i}", way == "in"] for i in range(8) for way in ("in", "out")]
+    assert [t for t in texts if t[0] != "switch"] == [
+        [f"{way} {i}", way == "in"] for i in range(8) for way in ("in", "out")]
 
 

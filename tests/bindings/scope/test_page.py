@@ -81,7 +81,7 @@ def test_flits_and_routers_of_the_picture_can_be_clicked(page, tmp_path):
     path, _ = recorded(tmp_path, fl.load("vc-mesh-8x8").set("traffic.load", 0.2), 100, 10)
     open_page(page, path)
     box = page.locator("canvas").bounding_box()
-    half = 0.5 * (min(box["height"], box["width"]) - 4 * 13) / 8.1  # half of the distance between routers, 4 em around them
+    half = 0.5 * (min(box["height"], box["width"]) - 4 * 13) / 8.1  # half of the distance between two routers
     page.mouse.click(box["x"] + box["width"] / 2 + half, box["y"] + box["height"] / 2 + half)
     assert page.locator(".scope-panel h3").inner_text().startswith("Router ")
     page.locator(".scope-ports [data-packet], .scope-winners [data-packet]").first.click()

@@ -21,14 +21,15 @@ function draw_packet(el, recording, way, cycle, choose) {
     el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
       ` = ${counted(way.latency, "cycle")}` + (channels < 0 ? "" : `, over ${counted(channels, "channel")} between routers`)));
   }
-  el.append(gantt(recording, past, from, to, cycle), legend(past), steps(recording, way, cycle, choose));
+  el.append(gantt(recording, way, past, from, to, cycle), legend(past), steps(recording, way, cycle, choose));
   el.dataset.packet = name;
   el.dataset.done = done;
 }
 
-function gantt(recording, spans, from, to, cycle) {
-  const lines = Math.max(1, ...spans.map((s) => s.hop + 2)), high = 14, wide = 560;
-  const x = (c) => ((c - from) / (to - from)) * (wide - 10) + 5;
+// Draws the time line: a line for the source, then one for each router, with its name.
+function gantt(recording, way, spans, from, to, cycle) {
+  const lines = Math.max(1, ...spans.map((s) => s.hop + 2)), high = 14, wide = 560, left = 70;
+  const x = (c) => left + ((c - from) / (to - from)) * (wide - left - 5);
   const svg = svg_of(wide, lines * high + 18, `time of the packet per step, cycles ${from} to ${to}`);
   for (const { stage, from: begin, to: end, hop } of spans) {
     const bar = svg_part("rect", { x: x(begin), y: (hop + 1) * high + 1, width: Math.max(1, x(Math.min(end, cycle)) - x(begin)),
@@ -36,7 +37,11 @@ function gantt(recording, spans, from, to, cycle) {
     bar.append(svg_part("title", {}, `${stage}: ${counted(end - begin, "cycle")} (${begin} to ${end - 1})`));
     svg.append(bar);
   }
-  svg.append(svg_part("text", { x: 5, y: lines * high + 13 }, `${from}`),
+  for (let line = 0; line < lines; ++line) {
+    const hop = way.hops[line - 1], name = line ? hop && recording.name(hop.router) : `terminal ${way.src}`;
+    svg.append(svg_part("text", { x: left - 5, y: line * high + 11, "text-anchor": "end", "data-line": line }, name ?? ""));
+  }
+  svg.append(svg_part("text", { x: left, y: lines * high + 13 }, `cycle ${from}`),
     svg_part("text", { x: wide - 5, y: lines * high + 13, "text-anchor": "end" }, `${to}`));
   return svg;
 }
