@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bindings/frames/change_table.hpp"
 #include "host/config/check.hpp"
 #include "host/run/event_row.hpp"
 #include "kernels/common/error.hpp"
@@ -15,6 +16,33 @@ std::int64_t minus_one_if_none(u32 x) { return x == kNone ? -1 : std::int64_t{x}
 /// Columns of an event that frames omit: a frame has the events of one cycle. A frame also leaves out the last column,
 /// `dst`, if it has no value.
 bool is_omitted(const Column& column) { return column.name == "cycle"; }
+
+/// Columns of an event from which its key in a packed recording is computed.
+bool is_key(const Column& column) {
+  return column.name == "item" || column.name == "index" || column.name == "port" || column.name == "vc";
+}
+/// Number of the other columns of an event, without the cycle, and of the column that a packed recording adds.
+constexpr u32 kPackedEventColumns = EventRow::kColumns - 5 + 1;
+
+u64 place_of(u64 item, u32 port, u32 vc) { return (item << 20) + (port << 10) + vc; }
+u64 one_more(u32 x) { return x == kNone ? 0 : u64{x} + 1; }
+
+void put_pairs(Json& json, const char* name, const std::map<u32, u32>& pairs) {
+  json.key(name).open('[');
+  for (const auto& [key, value] : pairs) json.put(key).put(value);
+  json.close(']');
+}
+
+void put_event(Json& json, const TimedEvent& e) {
+  json.open('[');
+  EventRow::for_each_column(EventRow(e), [&]<class T>(const Column& c, const T& value) {
+    if constexpr (std::is_enum_v<T>)
+      json.put(static_cast<u32>(value));
+    else if (!is_omitted(c) && (!std::is_same_v<T, u32> || value != kNone))
+      json.put(u64{value});
+  });
+  json.close(']');
+}
 
 /// Writes the names of the columns of rows and events, and the words that events contain as numbers. `own`: name of the
 /// event kind that only this router model has.
@@ -80,24 +108,34 @@ void Recorder::put_steps(Json& json, u32 cycles) {
   look_for_deadlock();
 }
 
-void Recorder::put_frames(Json& json, u32 most) const {
-  const std::size_t left_out = frames_.size() - std::min<std::size_t>(frames_.size(), std::max(1u, most));
+/// Returns the index of the first of the last `most` frames; at least one frame is left.
+std::size_t Recorder::first_of(u32 most) const {
+  return frames_.size() - std::min<std::size_t>(frames_.size(), std::max(1u, most));
+}
+
+/// Returns a frame with all values, not only the changed ones.
+Recorder::Frame Recorder::complete_frame(std::size_t i) const {
   FrameState known = first_;
-  for (std::size_t i = 1; i <= left_out; ++i) known.apply(frames_[i]);
-  std::vector<Change> state;
+  for (std::size_t k = 1; k <= i; ++k) known.apply(frames_[k]);
+  Frame frame = frames_[i];
+  frame.whole = true;
+  frame.places.clear();
+  frame.rows = std::move(known.rows);
+  frame.queues = std::move(known.queues);
+  frame.held = std::move(known.held);
+  frame.texts = std::move(known.texts);
+  frame.state.clear();
   for (u32 drawn = 0; drawn < known.state.size(); ++drawn)
-    for (u32 i = 0; i < known.state[drawn].size(); ++i)
-      if (known.state[drawn][i]) state.push_back({drawn, i, known.state[drawn][i]});
+    for (u32 place = 0; place < known.state[drawn].size(); ++place)
+      if (known.state[drawn][place]) frame.state.push_back({drawn, place, known.state[drawn][place]});
+  return frame;
+}
+
+void Recorder::put_frames(Json& json, u32 most) const {
+  const std::size_t first = first_of(most);
   json.open('[');
-  put(json, {frames_[left_out].rest,
-             true,
-             {},
-             std::move(known.rows),
-             std::move(known.queues),
-             std::move(known.held),
-             std::move(known.texts),
-             std::move(state)});
-  for (std::size_t i = left_out + 1; i < frames_.size(); ++i) put(json, frames_[i]);
+  put(json, complete_frame(first));
+  for (std::size_t i = first + 1; i < frames_.size(); ++i) put(json, frames_[i]);
   json.close(']');
 }
 
@@ -187,12 +225,12 @@ Recorder::Frame& Recorder::record_frame(const std::vector<TimedEvent>& events) {
   cycle_ = network_.cycle();
   Json json;
   json.member("c", cycle_);
-  put_events(json, events);
+  record_events(frame, events);
   find_changes(frame);
   record_queues(frame, events);
   record_texts(frame);
   record_state(frame);
-  put_use(json);
+  record_use(frame);
   put_loads(json);
   put_latencies(json, events);
   if (!all_detailed() && !inspected.empty()) {
@@ -207,7 +245,11 @@ Recorder::Frame& Recorder::record_frame(const std::vector<TimedEvent>& events) {
 }
 
 void Recorder::put(Json& json, const Frame& frame) const {
-  json.open('{').raw(frame.rest).key(frame.whole ? "rows" : "v").open('[');
+  json.open('{').raw(frame.rest).key("e").open('[');
+  for (const TimedEvent& e : frame.events) put_event(json, e);
+  json.close(']');
+  put_pairs(json, "u", frame.use);
+  json.key(frame.whole ? "rows" : "v").open('[');
   for (std::size_t i = 0; i < frame.rows.size(); ++i) {
     json.open('[');
     if (!frame.whole) json.put(frame.places[i]);
@@ -215,16 +257,10 @@ void Recorder::put(Json& json, const Frame& frame) const {
       json.put(minus_one_if_none(frame.rows[i][k]));
     json.close(']');
   }
-  json.close(']').key("q").open('[');
-  for (const auto& [terminal, queued] : frame.queues) json.put(terminal).put(queued);
-  json.close(']').key("f").open('[');
-  for (const auto& [router, held] : frame.held) json.put(router).put(held);
   json.close(']');
-  if (!frame.texts.empty()) {
-    json.key("w").open('{');
-    for (const auto& [router, texts] : frame.texts) put_texts(json.key(std::to_string(router)), texts);
-    json.close('}');
-  }
+  put_pairs(json, "q", frame.queues);
+  put_pairs(json, "f", frame.held);
+  put_texts_of(json, frame);
   if (!frame.state.empty()) {
     json.key("s").open('{');
     // Index of the router, and of the word; positions are written as differences, which have fewer digits.
@@ -241,6 +277,91 @@ void Recorder::put(Json& json, const Frame& frame) const {
     json.close(']').close('}');
   }
   json.close('}');
+}
+
+/// Writes the texts that have changed, if any.
+void Recorder::put_texts_of(Json& json, const Frame& frame) const {
+  if (frame.texts.empty()) return;
+  json.key("w").open('{');
+  for (const auto& [router, texts] : frame.texts) put_texts(json.key(std::to_string(router)), texts);
+  json.close('}');
+}
+
+/// Tables of a packed recording.
+struct Recorder::Packed {
+  ChangeTable<VcSnapshot::kColumns> channels;
+  ChangeTable<1> queues, held, use;
+  ChangeTable<8> state;
+  ChangeTable<kPackedEventColumns> events;
+
+  /// Adds a frame. `frame`: its index. `state`: state of the drawn routers in this frame. `drawn`: their number.
+  void add(u32 frame, const Frame& content, const std::vector<std::vector<u32>>& state, u32 drawn);
+  void add_events(u32 frame, const std::vector<TimedEvent>& content);
+};
+
+void Recorder::Packed::add(u32 frame, const Frame& content, const std::vector<std::vector<u32>>& state, u32 drawn) {
+  for (const Row& row : content.rows) {
+    std::array<u64, VcSnapshot::kColumns> values;
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = one_more(row[kKeyColumns + k]);
+    channels.add(place_of(row[0], row[1], row[2]), frame, values);
+  }
+  for (const auto& [terminal, queued] : content.queues) queues.add(terminal, frame, {queued});
+  for (const auto& [router, now] : content.held) held.add(router, frame, {now});
+  for (const auto& [channel, flits] : content.use) use.add(channel, frame, {flits});
+  u32 last_drawn = kNone, last_pair = kNone;  // a pair in which both words have changed is one record
+  for (const Change& change : content.state) {
+    const u32 pair = change.place / 2;
+    if (change.drawn == last_drawn && pair == last_pair) continue;
+    last_drawn = change.drawn, last_pair = pair;
+    std::array<u64, 8> bytes;
+    const std::vector<u32>& words = state[change.drawn];
+    for (u32 k = 0; k < bytes.size(); ++k)
+      bytes[k] = 2 * pair + k / 4 < words.size() ? words[2 * pair + k / 4] >> 8 * (k % 4) & 255 : 0;
+    this->state.add(u64{pair} * drawn + change.drawn, frame, bytes);
+  }
+  add_events(frame, content.events);
+}
+
+void Recorder::Packed::add_events(u32 frame, const std::vector<TimedEvent>& content) {
+  u64 number = 0;
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const TimedEvent& e = content[i];
+    const bool same_item = i && content[i - 1].terminal == e.terminal && content[i - 1].index == e.index;
+    number = same_item ? number + 1 : 0;
+    decltype(events)::Values values{number};
+    std::size_t column = 1;
+    EventRow::for_each_column(EventRow(e), [&]<class T>(const Column& c, const T& value) {
+      if (is_omitted(c) || is_key(c)) return;
+      const u64 number_of_value = static_cast<u64>(value);
+      values[column++] = c.name == "dst" ? one_more(static_cast<u32>(number_of_value)) : number_of_value;
+    });
+    events.add(place_of((e.terminal ? u64{1} << 32 : 0) + e.index, e.event.port, e.event.vc), frame, values);
+  }
+}
+
+void Recorder::put_packed(Json& json, std::string& bytes, u32 most) const {
+  const std::size_t first = first_of(most);
+  const auto drawn = static_cast<u32>(routers_.size());
+  Packed packed;
+  FrameState known;
+  known.state.resize(drawn);
+  u32 number = 0;
+  const auto put = [&](const Frame& frame) {
+    json.open('{').raw(frame.rest);
+    if (frame.whole) json.member("whole", true);
+    put_texts_of(json, frame);
+    json.close('}');
+    known.apply(frame);
+    packed.add(number++, frame, known.state, drawn);
+  };
+  json.open('[');
+  put(complete_frame(first));
+  for (std::size_t i = first + 1; i < frames_.size(); ++i) put(frames_[i]);
+  json.close(']');
+  packed.channels.append_to(bytes);
+  for (const auto* table : {&packed.queues, &packed.held, &packed.use}) table->append_to(bytes);
+  packed.state.append_to(bytes);
+  packed.events.append_to(bytes);
 }
 
 void Recorder::FrameState::apply(const Frame& next) {
@@ -360,30 +481,17 @@ void Recorder::record_state(Frame& frame) {
   frame.state.shrink_to_fit();
 }
 
-void Recorder::put_events(Json& json, const std::vector<TimedEvent>& events) const {
-  json.key("e").open('[');
-  for (const TimedEvent& e : events) {
-    const bool drawn = routers_.size() == drawn_.size() || (e.terminal ? queued_.count(e.index) : drawn_[e.index]);
-    if (!drawn) continue;
-    json.open('[');
-    EventRow::for_each_column(EventRow(e), [&]<class T>(const Column& c, const T& value) {
-      if constexpr (std::is_enum_v<T>)
-        json.put(static_cast<u32>(value));
-      else if (!is_omitted(c) && (!std::is_same_v<T, u32> || value != kNone))
-        json.put(u64{value});
-    });
-    json.close(']');
-  }
-  json.close(']');
+void Recorder::record_events(Frame& frame, const std::vector<TimedEvent>& events) const {
+  for (const TimedEvent& e : events)
+    if (routers_.size() == drawn_.size() || (e.terminal ? queued_.count(e.index) : drawn_[e.index]))
+      frame.events.push_back(e);
 }
 
-/// Writes the number of flits that each channel has carried in the cycle, for channels that carried any.
-void Recorder::put_use(Json& json) {
+/// Adds to the frame the number of flits that each channel has carried in the cycle.
+void Recorder::record_use(Frame& frame) {
   std::vector<ChannelUse> now = network_.channels();
-  json.key("u").open('[');
   for (u32 i = 0; i < now.size(); ++i)
-    if (now[i].flits != carried_[i].flits) json.put(i).put(now[i].flits - carried_[i].flits);
-  json.close(']');
+    if (const u32 flits = now[i].flits - carried_[i].flits) frame.use[i] = flits;
   carried_ = std::move(now);
 }
 

@@ -35,6 +35,18 @@ class Recorder {
   /// Writes the last frames as a list, at most `most`. The first frame is complete: it has every virtual channel, every
   /// queue, all texts and all recorded state. The others have the changes only.
   void put_frames(Json& json, u32 most = kNone) const;
+  /// Writes the same frames in a compact form: a list of objects, and six tables, which are appended to `bytes`. An
+  /// object has the members of a frame that no table has, and `whole` if `rows` has every virtual channel. The tables
+  /// (ChangeTable), in their order, with their keys and columns:
+  /// - rows and `v`; place(router, port, VC); the columns of a virtual channel, each plus 1 (0: none)
+  /// - `q`, `f` and `u`; terminal, router, channel; one column
+  /// - `s`; p * (number of drawn routers) + (index of the router), where p is the index of a pair of words in the
+  ///   router's state; the eight bytes of the pair
+  /// - `e`; place(router, port, VC), or place(2^32 + terminal, port, VC); number of the event among the events of the
+  ///   same router or terminal in the frame, then the other columns of an event, with `dst` plus 1 (0: none)
+  ///
+  /// place(x, port, VC) is x * 2^20 + port * 2^10 + VC.
+  void put_packed(Json& json, std::string& bytes, u32 most = kNone) const;
   /// Writes the data of the network that never change: names of the routers, their ports, the peers of the ports,
   /// links, number of terminals, and the layout of a router's state.
   void put_network(Json& json) const;
@@ -68,9 +80,11 @@ class Recorder {
   };
 
   struct Frame {
-    std::string rest;         ///< other members of the frame, in JSON
-    bool whole;               ///< whether `rows` has all rows, not only the changed rows
-    std::vector<u32> places;  ///< if not `whole`: indices of the rows that have changed
+    std::string rest;                ///< other members of the frame, in JSON
+    std::vector<TimedEvent> events;  ///< of drawn routers and their terminals
+    std::map<u32, u32> use;          ///< by channel: flits carried in the cycle, if any
+    bool whole;                      ///< whether `rows` has all rows, not only the changed rows
+    std::vector<u32> places;         ///< if not `whole`: indices of the rows that have changed
     std::vector<Row> rows;
     std::map<u32, u32> queues;   ///< by terminal: packets in the source queue, if their number has changed
     std::map<u32, u32> held;     ///< by router: Fill::held, if it has changed
@@ -87,10 +101,14 @@ class Recorder {
 
     void apply(const Frame& next);
   };
+  struct Packed;
 
   Frame& record_frame(const std::vector<TimedEvent>& events);
   void put_links(Json& json) const;
   void put(Json& json, const Frame& frame) const;
+  void put_texts_of(Json& json, const Frame& frame) const;
+  Frame complete_frame(std::size_t i) const;
+  std::size_t first_of(u32 most) const;
   void drop_first();
   std::vector<Row> record_routers(Frame& frame);
   u32 stage(const std::string& name);
@@ -99,8 +117,8 @@ class Recorder {
   void record_queues(Frame& frame, const std::vector<TimedEvent>& events);
   void record_texts(Frame& frame);
   void record_state(Frame& frame);
-  void put_events(Json& json, const std::vector<TimedEvent>& events) const;
-  void put_use(Json& json);
+  void record_events(Frame& frame, const std::vector<TimedEvent>& events) const;
+  void record_use(Frame& frame);
   void put_loads(Json& json);
   static void put_latencies(Json& json, const std::vector<TimedEvent>& events);
 

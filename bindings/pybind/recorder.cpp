@@ -37,6 +37,14 @@ void bind_recorder(py::module_& m) {
       .def(
           "frames", [](const Recorder& r, u32 most) { return json([&](Json& json) { r.put_frames(json, most); }); },
           py::arg("most") = kNone)
+      .def(
+          "packed",
+          [](const Recorder& r, u32 most) {
+            std::string bytes;
+            std::string text = json([&](Json& json) { r.put_packed(json, bytes, most); });
+            return std::pair(std::move(text), py::bytes(bytes));
+          },
+          py::arg("most") = kNone)
       .def("network", [](const Recorder& r) { return json([&](Json& json) { r.put_network(json); }); })
       .def(
           "inspection",

@@ -8,7 +8,7 @@ import argparse
 import time
 
 import flitlab as fl
-from flitlab.scope.recorder import Recorder, packed
+from flitlab.scope.recorder import Recorder
 
 
 def seconds(work) -> float:
@@ -35,7 +35,7 @@ def main() -> None:
             recorded = seconds(lambda r=recorder, f=frames: f.append(r.step(args.cycles)))
             traced = seconds(lambda n=twin: n.step(args.cycles))
             page = []
-            packing = seconds(lambda r=recorder, p=page: p.append(packed(r.recording())))
+            packing = seconds(lambda r=recorder, p=page: p.append(r.packed()))
             print(f"| {side * side} | {load} | {args.cycles / recorded:.0f} | {traced / recorded:.2f} "
                   f"| {len(frames[0]) / args.cycles / 1e3:.0f} | {len(page[0]) / 1e6:.1f} | {packing:.1f} |")
 

@@ -7,7 +7,6 @@ import html
 from typing import TYPE_CHECKING, Any
 
 from flitlab.scope.page import page_text
-from flitlab.scope.recorder import packed
 
 if TYPE_CHECKING:
     from flitlab.scope.recorder import Recorder
@@ -26,7 +25,7 @@ def fitting(recorder: Recorder, whole: str, most: int | None = None) -> tuple[st
     frames, text, most = recorder.kept, whole, most or MOST_BYTES
     while len(text) > most and frames > 1:
         frames = max(1, min(frames - 1, int(0.9 * frames * most / len(text))))
-        text = packed(recorder.recording(frames))
+        text = recorder.packed(frames)
     return text, frames
 
 

@@ -7,7 +7,6 @@ import os
 
 from flitlab.arguments import writing
 from flitlab.scope import module_text, style_text
-from flitlab.scope.recorder import packed
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -44,8 +43,8 @@ def page_text(name: str, *packed_recordings: str) -> str:
                        places="<div></div>" * len(packed_recordings), recordings="\n".join(scripts))
 
 
-def write_page(name: str, recording: str, path: str | os.PathLike) -> None:
-    """Writes a recording (JSON) as a page. Raises ConfigError if the file cannot be written."""
-    text = page_text(name, packed(recording))
+def write_page(name: str, packed_recording: str, path: str | os.PathLike) -> None:
+    """Writes a recording as a page. Raises ConfigError if the file cannot be written."""
+    text = page_text(name, packed_recording)
     with writing("save", path, "an HTML file"), open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -11,7 +11,7 @@ from flitlab._core import ConfigError
 from flitlab.arguments import check_path, is_whole, shown
 from flitlab.scope.output import output_of
 from flitlab.scope.page import write_page
-from flitlab.scope.recorder import Recorder, packed
+from flitlab.scope.recorder import Recorder
 
 if TYPE_CHECKING:
     from typing import Self  # Python 3.11
@@ -71,7 +71,7 @@ class Recorded:
         check_path(f"save({shown(path)})", path, "an HTML file")
         if self._recorder.kept == 1:
             self.step(RECORDED_TO_SAVE)
-        write_page(self.network.experiment.name, self._recorder.recording(), path)
+        write_page(self.network.experiment.name, self._recorder.packed(), path)
 
     def _follow(self, frames: str | None) -> None:
         """Displays new frames; None: the whole recording."""
@@ -80,4 +80,4 @@ class Recorded:
         from IPython.display import display
 
         print("The live view needs anywidget (pip install 'flitlab[notebook]'); this is a replay.")
-        display(output_of(self._recorder, packed(self._recorder.recording()), uuid.uuid4().hex), raw=True)
+        display(output_of(self._recorder, self._recorder.packed(), uuid.uuid4().hex), raw=True)

@@ -1,7 +1,7 @@
 """A recording of a network, cycle by cycle, which the scope replays.
 
-It is one JSON object of plain numbers and strings: ``meta`` has the constant data, ``frames`` the changes from cycle to
-cycle (bindings/frames/recorder.hpp).
+It has constant data, ``meta``, and ``frames`` with the changes from cycle to cycle. A running view sends it as JSON.
+Pages and notebooks have it packed. js/recording.js describes both forms.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from flitlab.scope.places import planes_of, positions_of
 if TYPE_CHECKING:
     from flitlab.network import Network
 
-FORMAT = 1
+FORMAT = 2
 MOST_DRAWN = _core.Recorder.MOST_DRAWN  # drawn routers; of a larger network, a region is drawn
-# Kept frames; fewer with more than KEPT routers, so that a page stays below about 10 MB.
+# Kept frames; fewer with more than KEPT routers, so that a page stays below about 3 MB.
 WINDOW = _core.Recorder.WINDOW
 KEPT = 200
 MOST_FRAMES = 2**32 - 1
@@ -102,8 +102,17 @@ class Recorder:
 
     def recording(self, most: int = MOST_FRAMES) -> str:
         """Returns the last ``most`` of the kept frames with their ``meta``, in JSON."""
+        return self._with_meta(self._core.frames(most))
+
+    def packed(self, most: int = MOST_FRAMES) -> str:
+        """Returns the last ``most`` of the kept frames with their ``meta``, packed as text: gzip in base64."""
+        frames, tables = self._core.packed(most)
+        text = self._with_meta(frames) + "\n"
+        return base64.b64encode(gzip.compress(text.encode() + tables, 6, mtime=0)).decode()
+
+    def _with_meta(self, frames: str) -> str:
         meta = json.dumps({**self._meta, **self.state()})
-        return f'{{"format":{FORMAT},"meta":{meta},"frames":{self._core.frames(most)}}}'
+        return f'{{"format":{FORMAT},"meta":{meta},"frames":{frames}}}'
 
     def _constant_data(self, window: int) -> dict[str, Any]:
         net, flat = self.network, self.network.experiment.flat()
@@ -149,8 +158,3 @@ def settings_of(network: Network) -> dict[str, Any]:
         if path in flat and record:
             found[path] = {"value": flat[path], "choices": record["choices"], "help": record["help"]}
     return found
-
-
-def packed(recording: str) -> str:
-    """Returns a recording as text: compressed by gzip, in base64."""
-    return base64.b64encode(gzip.compress(recording.encode(), 6, mtime=0)).decode()

@@ -2,14 +2,17 @@
 
 The front end sends messages, and Python answers with frames. Nothing runs between messages, so the kernel is busy only
 while it prepares an answer. The cell's output has the recording, too, and replays without a kernel (output.py);
-``recording`` does the same if a notebook is saved with the state of its widgets.
+``recording`` does the same if a notebook is saved with the state of its widgets. Both are copies. Because packing takes
+longer than a step, a step only marks them as stale. They are packed at the end of the cell, when the front end sends
+"keep" (1.5 seconds after the last change, scope.js), and when ``recording`` is read.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -19,7 +22,7 @@ from flitlab._core import ConfigError, RunError
 from flitlab.scope import module_text, style_text
 from flitlab.scope.output import output_of
 from flitlab.scope.recorded import MOST_AT_ONCE, Recorded
-from flitlab.scope.recorder import Recorder, packed
+from flitlab.scope.recorder import Recorder
 
 if TYPE_CHECKING:
     from flitlab.network import Network
@@ -28,11 +31,34 @@ MOST_SECONDS = 0.5  # longest time without an answer when no frames are recorded
 SETTINGS = ("traffic.load", "traffic.pattern", "routing.algorithm")
 
 
+class KeptRecording(traitlets.Unicode):
+    """A recording that is packed when it is read, if it is stale."""
+
+    def get(self, view: View, cls: Any = None) -> str | None:
+        if view.stale:
+            view.keep()
+        return super().get(view, cls)
+
+
+def at_end_of_cell(act: Callable[[], None]) -> None:
+    """Calls ``act`` once at the end of the running cell, or of the next one; never without IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    if shell is None:
+        return
+
+    def act_once(*_: Any) -> None:
+        shell.events.unregister("post_run_cell", act_once)
+        act()
+
+    shell.events.register("post_run_cell", act_once)
+
+
 class View(Recorded, anywidget.AnyWidget):
     """View that :meth:`flitlab.Network.view` returns. ``network`` is the network that it shows; a change of load,
     pattern or routing makes a new network with the same seed."""
 
-    recording = traitlets.Unicode().tag(sync=True)
+    recording = KeptRecording().tag(sync=True)
     replay = traitlets.Unicode().tag(sync=True)  # name of the replays in outputs, which the widget hides
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
@@ -40,13 +66,16 @@ class View(Recorded, anywidget.AnyWidget):
     def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
         Recorded.__init__(self, network, window, routers)
         self._displayed = False
+        self.stale = True  # whether the recording has changed since it was packed
         anywidget.AnyWidget.__init__(self, _esm=module_text(), _css=style_text(), replay=uuid.uuid4().hex)
-        self.keep()
         self.on_msg(self._answer)
 
     def keep(self) -> None:
         """Copies the recording into the widget's state and into the outputs of the view, which the notebook saves."""
-        self.recording = packed(self._recorder.recording())
+        if not self.stale:
+            return
+        self.stale = False
+        self.recording = self._recorder.packed()
         if self._displayed:
             self._display_replay(update=True)
 
@@ -55,7 +84,11 @@ class View(Recorded, anywidget.AnyWidget):
             self._send_recording()
         else:
             self._send_frames(frames)
-        self.keep()
+
+    def _mark_stale(self) -> None:
+        if not self.stale:
+            self.stale = True
+            at_end_of_cell(self.keep)
 
     def _ipython_display_(self) -> None:
         """Displays the widget, and a replay that the notebook keeps."""
@@ -77,10 +110,12 @@ class View(Recorded, anywidget.AnyWidget):
 
     def _send_frames(self, frames: str, more: bool = False) -> None:
         """Sends frames to the front end. more: the request was for more frames than fit in this answer."""
+        self._mark_stale()
         state = json.dumps({"more": more, **self._recorder.state()})
         self._send_json(f'{{"frames":{frames},{state[1:]}')
 
     def _send_recording(self) -> None:
+        self._mark_stale()
         self._send_json(f'{{"anew":{self._recorder.recording()}}}')
 
     def _send_json(self, message: str) -> None:

@@ -51,7 +51,7 @@ MUTANTS = {
     "winner": ("arbitration(recording, router, cycle - 1, ", "arbitration(recording, router, cycle - 2, "),
     "winner's name": ('"data-win": `${e.port}.${e.vc}>', '"data-win": `${e.port}.${e.out_vc}>'),
     "cells": ("Array.from({ length: shown }, cell)", "Array.from({ length: shown + 1 }, cell)"),
-    "deltas": ("...named(meta.columns, values) }", "...named(meta.columns.slice(1), values) }"),
+    "deltas": ("named(this.meta.columns, ", "named(this.meta.columns.slice(1), "),
 }
 
 

@@ -1,5 +1,20 @@
 // A recording: frames with the changes of each cycle, and the complete state of any frame. Frame c has the state before
 // cycle c and the events of cycle c - 1. recorder.py and recorder.hpp write them.
+//
+// A running network sends frames as JSON, with these members:
+//   c         cycle
+//   rows      every virtual channel: router, port, VC, then meta.columns; -1: none
+//   v         changed virtual channels, if there are no rows: index of the row, then meta.columns
+//   e         events: meta.event_columns, without the last one if it has no value
+//   u, q, f   pairs: channel and flits carried, terminal and packets queued, router and occupancy
+//   s         changed words of state, by router: pairs of distance from the word before and difference (state.js)
+//   w         changed texts in the machine's terms, by router
+//   t, l, i   flits created and delivered, latencies of delivered packets, inspected routers
+// u, q and f have only what has changed, or in the first frame everything that is not 0.
+//
+// Saved recordings are packed: the gzip of a line of JSON, { format, meta, frames }, and of binary tables of rows, q,
+// f, u, s and e. The frames of the JSON have the other members. recorder.hpp describes the tables' keys and columns,
+// change_table.hpp their bytes. unpack() returns frames as a running network sends them.
 
 const KEY_EVERY = 16; // frames between two stored complete states, to which the changes of later frames are applied
 const FIRST_REPLY = 2 ** 31;
@@ -11,9 +26,120 @@ function packet_name(src, id) {
 }
 
 async function unpack(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return JSON.parse(await new Response(stream).text());
+  const zipped = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer()), end = bytes.indexOf(10); // end of the line
+  const recording = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+  add_tables(recording, new Numbers(bytes, end + 1));
+  return recording;
+}
+
+// Reads numbers in groups of seven bits. They have up to 53 bits, more than JavaScript's bit operations support.
+class Numbers {
+  constructor(bytes, at, end) { Object.assign(this, { bytes, at, end }); }
+
+  next() {
+    let byte = this.bytes[this.at++], number = byte & 127;
+    for (let unit = 128; byte > 127; unit *= 128) {
+      byte = this.bytes[this.at++];
+      number += (byte & 127) * unit;
+    }
+    return number;
+  }
+
+  // Skips a stream and returns its reader. A stream begins with its length in bytes.
+  stream() {
+    const length = this.next();
+    return new Numbers(this.bytes, this.at, (this.at += length));
+  }
+}
+
+// Reads a table of `width` columns. Calls act(frame, key, values) for each record, in the order of the keys.
+function each_record(table, width, act) {
+  const keys = table.stream(), frames = table.stream(), changes = table.stream();
+  const columns = Array.from({ length: width }, () => table.stream());
+  for (let key = 0; keys.at < keys.end;) {
+    key += keys.next();
+    const values = new Array(width).fill(0);
+    for (let count = keys.next(), frame = 0; count > 0; --count) {
+      frame += frames.next();
+      const changed = changes.next();
+      for (let k = 0; k < width; ++k) if (changed & (1 << k)) values[k] = columns[k].next();
+      act(frame, key, values);
+    }
+  }
+}
+
+// Adds the values of the tables to the frames.
+function add_tables({ meta, frames }, table) {
+  for (const frame of frames) Object.assign(frame, { u: [], q: [], f: [] });
+  add_rows(frames, table, meta.columns.length);
+  for (const member of ["q", "f", "u"]) each_record(table, 1, (i, key, [value]) => frames[i][member].push(key, value));
+  add_state(frames, table, meta.routers);
+  add_events(frames, table, meta.event_columns.length);
+}
+
+// Returns the parts of a key: router or terminal, port, VC.
+function place_of(key) {
+  return [Math.floor(key / 2 ** 20), Math.floor(key / 2 ** 10) % 2 ** 10, key % 2 ** 10];
+}
+
+function add_rows(frames, table, width) {
+  const rows = frames.map(() => []); // by frame: lists of the key and the values
+  each_record(table, width, (i, key, values) => {
+    const row = [key];
+    for (const value of values) row.push(value - 1);
+    rows[i].push(row);
+  });
+  let index = new Map(); // of the row, by key
+  frames.forEach((frame, i) => {
+    if (frame.whole) {
+      index = new Map(rows[i].map(([key], k) => [key, k]));
+      frame.rows = rows[i].map(([key, ...values]) => [...place_of(key), ...values]);
+    } else {
+      for (const row of rows[i]) row[0] = index.get(row[0]);
+      frame.v = rows[i];
+    }
+    delete frame.whole;
+  });
+}
+
+// A record has the eight bytes of two words. The frames have the differences of the words that have changed.
+function add_state(frames, table, routers) {
+  const last = frames.map(() => new Map()); // by frame and router: place of the last word
+  let known = null, words = [0, 0];
+  each_record(table, 8, (i, key, values) => {
+    if (key !== known) [known, words] = [key, [0, 0]];
+    const router = routers[key % routers.length], place = 2 * Math.floor(key / routers.length);
+    for (let k = 0; k < 2; ++k) {
+      const at = 4 * k, word = values[at] | (values[at + 1] << 8) | (values[at + 2] << 16) | (values[at + 3] << 24);
+      if (word === words[k]) continue;
+      const changes = ((frames[i].s ??= {})[router] ??= []);
+      changes.push(place + k - (last[i].get(router) ?? 0), (word - words[k]) | 0);
+      last[i].set(router, place + k);
+      words[k] = word;
+    }
+  });
+}
+
+// The key of an event has its columns item, index, port and VC. The first value is its number in the frame.
+function add_events(frames, table, width) {
+  for (const frame of frames) frame.e = [];
+  each_record(table, width - 3, (i, key, values) => {
+    const [place, port, vc] = place_of(key), item = place < 2 ** 32 ? 0 : 1;
+    const event = [values[1], item, place - item * 2 ** 32, port, vc];
+    for (let k = 2; k < values.length; ++k) event.push(values[k]);
+    event.push(values[0]); // until the events are sorted
+    frames[i].e.push(event);
+  });
+  for (const { e } of frames) {
+    e.sort((a, b) => a[1] - b[1] || a[2] - b[2] || a[width] - b[width]);
+    for (const event of e) {
+      event.pop();
+      const dst = event.pop();
+      if (dst) event.push(dst - 1);
+    }
+  }
 }
 
 // Returns the channels between drawn routers as objects: channel, router, port, to_router, to_port.
@@ -22,64 +148,87 @@ function links_of({ links }) {
   return links.channel.map((_, i) => Object.fromEntries(names.map((name) => [name, links[name][i]])));
 }
 
-// Returns the values of a row as an object, by the names of their columns.
+// Returns the values of a row as an object, by the names of their columns. A frame of a large network has thousands of
+// rows, and a loop is several times as fast as Object.fromEntries.
 function named(columns, values) {
-  return Object.fromEntries(values.map((value, i) => [columns[i], value]));
+  const row = {};
+  for (let i = 0; i < values.length; ++i) row[columns[i]] = values[i];
+  return row;
 }
+
+const decoded = new Map(); // the last DECODED frames whose events were needed, with these events
+const DECODED = 16;
 
 // Returns the events of a frame as objects. Numbers that stand for words become words: kind, item, flit.
 function events_of(frame, meta) {
-  return frame.e.map((values) => {
+  if (decoded.has(frame)) return decoded.get(frame);
+  const worded = Object.entries(meta.event_words);
+  const events = frame.e.map((values) => {
     const event = named(meta.event_columns, values);
-    for (const [column, words] of Object.entries(meta.event_words)) event[column] = words[event[column]];
+    for (const [column, words] of worded) event[column] = words[event[column]];
     return event;
   });
+  if (decoded.size >= DECODED) decoded.delete(decoded.keys().next().value);
+  decoded.set(frame, events);
+  return events;
 }
 
 // State of one frame: the virtual channels of each router, and for each virtual channel the packets behind its front
 // packet, in order of arrival.
 class State {
-  constructor(rows, queues) {
-    this.queues = queues;
+  constructor(meta) {
+    this.meta = meta;
+    this.queues = new Map(); // by terminal: packets in the source queue
     this.held = new Map(); // by router: occupancy, in the unit meta.full
     this.words = new Map(); // by router: names and notes of its ports and VCs in the machine's terms
     this.behind = new Map();
-    this.set_rows(rows);
+    this.set_rows([]);
   }
 
+  // `rows`: lists of router, port, VC and meta.columns. They stay lists, which are copied and changed fast; rows_of()
+  // makes objects of the few that are shown.
   set_rows(rows) {
-    this.rows = rows;
+    this.keys = rows.map(([router, port, vc]) => ({ router, port, vc }));
+    this.values = rows.map((row) => row.slice(2)); // as in frame.v: the values begin at index 1
     this.of_router = new Map();
-    rows.forEach((row, i) => {
-      if (!this.of_router.has(row.router)) this.of_router.set(row.router, []);
-      this.of_router.get(row.router).push(i);
+    rows.forEach(([router], i) => {
+      if (!this.of_router.has(router)) this.of_router.set(router, []);
+      this.of_router.get(router).push(i);
     });
   }
 
   copy() {
     const copy = Object.create(State.prototype);
-    return Object.assign(copy, { rows: this.rows.slice(), of_router: this.of_router, queues: new Map(this.queues),
+    return Object.assign(copy, this, { values: this.values.slice(), queues: new Map(this.queues),
       behind: new Map(this.behind), words: new Map(this.words), held: new Map(this.held) });
   }
 
-  apply(frame, meta) {
-    const columns = [...meta.key_columns, ...meta.columns]; // the key identifies the virtual channel: router, port and VC
-    if (frame.rows) this.set_rows(frame.rows.map((values) => named(columns, values)));
-    for (const [i, ...values] of frame.v ?? []) this.rows[i] = { ...this.rows[i], ...named(meta.columns, values) };
+  apply(frame) {
+    if (frame.rows) this.set_rows(frame.rows);
+    for (const changed of frame.v ?? []) this.values[changed[0]] = changed;
     for (let i = 0; i < frame.q.length; i += 2) this.queues.set(frame.q[i], frame.q[i + 1]);
     for (let i = 0; i < frame.f.length; i += 2) this.held.set(frame.f[i], frame.f[i + 1]);
     for (const [router, changed] of Object.entries(frame.w ?? {}))
       this.words.set(Number(router), { ...this.words.get(Number(router)), ...changed });
-    for (const { kind, index, port, vc, src, id, flit, flits } of events_of(frame, meta)) {
+    for (const { kind, index, port, vc, src, id, flit, flits } of events_of(frame, this.meta)) {
+      const leaves = kind === "switch_granted" && flit.includes("tail");
+      if (kind !== "arrived" && !leaves) continue;
       const key = `${index}.${port}.${vc}`, list = this.behind.get(key) ?? [];
-      if (kind === "arrived") this.behind.set(key, [...list, { src, id, flits }]);
-      else if (kind === "switch_granted" && flit.includes("tail"))
-        this.behind.set(key, list.filter((p) => p.src !== src || p.id !== id));
+      const rest = leaves ? list.filter((p) => p.src !== src || p.id !== id) : [...list, { src, id, flits }];
+      rest.length ? this.behind.set(key, rest) : this.behind.delete(key);
     }
   }
 
+  row(i) {
+    return { ...this.keys[i], ...named(this.meta.columns, this.values[i].slice(1)) };
+  }
+
+  get rows() {
+    return this.keys.map((_, i) => this.row(i));
+  }
+
   rows_of(router) {
-    return (this.of_router.get(router) ?? []).map((i) => this.rows[i]);
+    return (this.of_router.get(router) ?? []).map((i) => this.row(i));
   }
 
   occupied_in(router) {
@@ -88,7 +237,8 @@ class State {
 
   // Returns whether a virtual channel of a router is in one of `stages` (numbers).
   any_in(router, stages) {
-    return (this.of_router.get(router) ?? []).some((i) => stages.includes(this.rows[i].stage));
+    const column = 1 + this.meta.columns.indexOf("stage");
+    return (this.of_router.get(router) ?? []).some((i) => stages.includes(this.values[i][column]));
   }
 
   // Returns the flits of an input buffer, front first, as runs of { src, id, flits }; src is -1 if the packet is
@@ -132,9 +282,9 @@ class Recording {
   append(frames, window) {
     for (const frame of frames) {
       this.frames.push(frame);
-      if (!this.tip) this.tip = new State([], new Map());
+      if (!this.tip) this.tip = new State(this.meta);
       this.count(frame);
-      this.tip.apply(frame, this.meta);
+      this.tip.apply(frame);
       if (this.frames.length === 1 || frame.c % KEY_EVERY === 0) this.keys.set(frame.c, this.tip.copy());
     }
     // Drop old frames, but only up to a complete state, because the changes of later frames refer to it.
@@ -169,7 +319,7 @@ class Recording {
       state = this.shown.state.copy(); // the shown state is nearer to `cycle` than the complete state
       from = this.shown.cycle;
     }
-    for (let c = from + 1; c <= cycle; ++c) state.apply(this.frame(c), this.meta);
+    for (let c = from + 1; c <= cycle; ++c) state.apply(this.frame(c));
     this.shown = { cycle, state };
     return state;
   }
