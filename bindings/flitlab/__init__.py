@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from flitlab.result import Result
     from flitlab.runner import run
     from flitlab.saturation import find_saturation
+    from flitlab.scope.compared import Comparison, compare
     from flitlab.shipped import configs
     from flitlab.styles import style
     from flitlab.sweeps import sweep
@@ -48,6 +49,8 @@ _WHERE = {
     "plot": "curve",
     "report": "reports.write",
     "Network": "network",
+    "Comparison": "scope.compared",
+    "compare": "scope.compared",
     "Flows": "flow_table",
     "flows": "flow_table",
     "Program": "programs",
@@ -57,8 +60,8 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "report", "Network", "Flows", "flows",
-    "Program", "published", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "report", "Network", "Comparison", "compare",
+    "Flows", "flows", "Program", "published", "reproduce",
 ]
 
 

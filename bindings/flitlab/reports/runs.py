@@ -13,7 +13,7 @@ from flitlab.network import Network
 from flitlab.over_seeds import by_point
 from flitlab.runner import run_keeping
 from flitlab.scope.output import fitting
-from flitlab.scope.recorder import Recorder, packed
+from flitlab.scope.recorder import Recorder
 
 if TYPE_CHECKING:
     from flitlab.channels import Channels
@@ -128,12 +128,12 @@ def _recorded(curve: Curve, experiment: Experiment, row: int, most: int) -> Reco
         warnings.simplefilter("ignore")
         network = Network(experiment_at(curve, experiment, row), threads=0).step(result.warmup_cycles)
         recorder = _recorder(network, PROBED)
-        cycles = int(PROBED * most / len(packed(recorder.recording())))
+        cycles = int(PROBED * most / len(recorder.packed()))
         if cycles < LEAST_CYCLES:
             recorder = _recorder(network, LEAST_CYCLES, max(1, len(recorder.routers) * cycles // LEAST_CYCLES))
         else:
             recorder.step(min(CYCLES, cycles) - PROBED)
-        text, frames = fitting(recorder, packed(recorder.recording()), most)
+        text, frames = fitting(recorder, recorder.packed(), most)
     return Recording(text, result.seed, (recorder.last - frames + 1, recorder.last))
 
 

@@ -43,8 +43,8 @@ def page_text(name: str, *packed_recordings: str) -> str:
                        places="<div></div>" * len(packed_recordings), recordings="\n".join(scripts))
 
 
-def write_page(name: str, packed_recording: str, path: str | os.PathLike) -> None:
-    """Writes a recording as a page. Raises ConfigError if the file cannot be written."""
-    text = page_text(name, packed_recording)
+def write_page(name: str, path: str | os.PathLike, *packed_recordings: str) -> None:
+    """Writes recordings as a page. Raises ConfigError if the file cannot be written."""
+    text = page_text(name, *packed_recordings)
     with writing("save", path, "an HTML file"), open(path, "w", encoding="utf-8") as file:
         file.write(text)

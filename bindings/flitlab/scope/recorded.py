@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flitlab.network import Network
 
 MOST_AT_ONCE = 200  # limit of the frames in one answer to the front end
-RECORDED_TO_SAVE = 100  # cycles that save() records if none are recorded
+FIRST_RECORDED = 100  # cycles that are recorded before a view is shown or saved, if there are none yet
 
 
 class Recorded:
@@ -27,6 +27,8 @@ class Recorded:
     notebook shows a replay.
 
     window: cycles to keep, 2 to 100000. routers: numbers of the routers to draw. Raises ConfigError if one is wrong."""
+
+    clock = ""  # name that views share if they show the same cycle
 
     def __init__(self, network: Network, window: int | None = None, routers: Iterable[int] | None = None):
         if window is not None and not (is_whole(window) and 2 <= window <= 100_000):
@@ -69,9 +71,17 @@ class Recorded:
         """Writes the recording as one HTML file that replays it anywhere. If no cycles have been recorded, it first
         advances the network by 100 cycles and records them. Raises ConfigError if the file cannot be written."""
         check_path(f"save({shown(path)})", path, "an HTML file")
+        self.record_if_empty()
+        write_page(self.network.experiment.name, path, self.packed())
+
+    def record_if_empty(self) -> None:
+        """Advances the network by 100 cycles and records them, if nothing is recorded yet."""
         if self._recorder.kept == 1:
-            self.step(RECORDED_TO_SAVE)
-        write_page(self.network.experiment.name, self._recorder.packed(), path)
+            self.step(FIRST_RECORDED)
+
+    def packed(self) -> str:
+        """Returns the recording, packed as text."""
+        return self._recorder.packed()
 
     def _follow(self, frames: str | None) -> None:
         """Displays new frames; None: the whole recording."""
@@ -79,5 +89,6 @@ class Recorded:
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
+        self.record_if_empty()
         print("The live view needs anywidget (pip install 'flitlab[notebook]'); this is a replay.")
         display(output_of(self._recorder, self._recorder.packed(), uuid.uuid4().hex), raw=True)

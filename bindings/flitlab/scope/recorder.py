@@ -147,8 +147,17 @@ def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], 
 
 
 def settings_of(network: Network) -> dict[str, Any]:
-    """Returns load, pattern and routing, if the configuration has them: value, choices and help text by path."""
+    """Returns load, pattern and routing, if the configuration has them: value, choices that this network can have, and
+    help text by path."""
     flat = network.experiment.flat()
+
+    def can_have(path: str, choice: str) -> bool:
+        try:
+            network.experiment.set(path, choice)
+        except ConfigError:
+            return False
+        return True
+
     found = {}
     records = _core.parameters()
     for path in ("traffic.load", "traffic.pattern", "routing.algorithm"):
@@ -156,5 +165,6 @@ def settings_of(network: Network) -> dict[str, Any]:
             continue  # classes of packets have patterns of their own
         record = next((r for r in records if r["path"] == path), None)
         if path in flat and record:
-            found[path] = {"value": flat[path], "choices": record["choices"], "help": record["help"]}
+            found[path] = {"value": flat[path], "help": record["help"],
+                           "choices": [choice for choice in record["choices"] if can_have(path, choice)]}
     return found

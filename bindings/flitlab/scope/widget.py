@@ -56,9 +56,10 @@ def at_end_of_cell(act: Callable[[], None]) -> None:
 
 class View(Recorded, anywidget.AnyWidget):
     """View that :meth:`flitlab.Network.view` returns. ``network`` is the network that it shows; a change of load,
-    pattern or routing makes a new network with the same seed."""
+    pattern or routing makes a new network with the same seed, in the same cycle."""
 
     recording = KeptRecording().tag(sync=True)
+    clock = traitlets.Unicode().tag(sync=True)  # name that views share if they show the same cycle; "": none
     replay = traitlets.Unicode().tag(sync=True)  # name of the replays in outputs, which the widget hides
     _esm = traitlets.Unicode().tag(sync=True)
     _css = traitlets.Unicode().tag(sync=True)
@@ -94,6 +95,7 @@ class View(Recorded, anywidget.AnyWidget):
         """Displays the widget, and a replay that the notebook keeps."""
         from IPython.display import display
 
+        self.record_if_empty()
         self.keep()
         data, metadata = self._repr_mimebundle_()
         display(data, metadata=metadata, raw=True)
@@ -153,9 +155,12 @@ class View(Recorded, anywidget.AnyWidget):
             self.keep()
 
     def _new_network(self, changes: dict[str, Any]) -> None:
-        """Makes a new network at cycle 0 with the same seed."""
+        """Shows the network that has had the changed parameters from cycle 0 on, in the cycle that is reached, or in an
+        earlier one if the network takes longer than MOST_SECONDS to get there. A running network cannot change its
+        load: the packets in a source queue are not stored, but drawn again from their numbers and the load."""
         new = type(self.network)(self.network.experiment.set(changes), trace=True)
-        inspected = self._recorder.inspected
+        inspected, cycle = self._recorder.inspected, self.cycle
         self._recorder = Recorder(new, self._window, self._chosen)
         self._recorder.inspected = inspected
+        self._recorder.skip(cycle, MOST_SECONDS)
         self._send_recording()

@@ -158,19 +158,38 @@ def test_load_pattern_and_routing_make_a_new_network_of_the_same_seed(page):
     view = network.view()
     live = Live(page, view)
     page.select_option('[data-setting="traffic.pattern"]', "transpose")
-    live.wait_for(0)
+    while view.network.experiment["traffic.pattern"] != "transpose":
+        settle(page, 100)
     page.select_option('[data-setting="routing.algorithm"]', "o1turn")
     while view.network.experiment["routing.algorithm"] != "o1turn":
         settle(page, 100)
     settle(page, 200)
     live.do("step10")
-    live.wait_for(10)
+    live.wait_for(210)
     exp = view.network.experiment
     assert (exp["traffic.pattern"], exp["routing.algorithm"], exp["run.seed"]) == ("transpose", "o1turn", 7)
-    assert view.cycle == 10 and network.cycle == 200
-    page.select_option('[data-setting="routing.algorithm"]', "table")  # it needs a file: an error message appears
-    page.wait_for_function("() => document.querySelector('.scope-note').textContent.includes('routing.algorithm')")
-    assert view.network.experiment["routing.algorithm"] == "o1turn"
+    assert view.cycle == 210 and network.cycle == 200
+    assert view.network.state_hash == fl.Network(exp).step(210).state_hash  # as if it had had them from cycle 0 on
+    offered = page.locator('[data-setting="routing.algorithm"] option').evaluate_all("(all) => all.map((o) => o.value)")
+    assert "odd_even" in offered and not {"table", "minimal", "ugal_l"} & set(offered)  # only what a mesh can have
+    page.select_option('[data-setting="traffic.pattern"]', "next_group")  # a mesh has no groups: a message appears
+    page.wait_for_function("() => document.querySelector('.scope-note').textContent.includes('next_group')")
+    assert view.network.experiment["traffic.pattern"] == "transpose"
+
+
+def test_the_load_changes_while_the_network_plays(page):
+    network, _ = busy()
+    view = network.view()
+    live = Live(page, view)
+    live.do("play")
+    page.wait_for_function("() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > 204")
+    page.locator('[data-setting="traffic.load"]').evaluate(
+        "(e) => { e.value = 0.1; e.dispatchEvent(new Event('change')); }")
+    while view.network.experiment["traffic.load"] != 0.1:
+        settle(page, 100)
+    reached = view.cycle
+    page.wait_for_function(f"() => Number(document.querySelector('.flitlab-scope').dataset.cycle) > {reached + 3}")
+    assert live.root.get_attribute("data-playing") == "true" and reached > 204
 
 
 def test_many_cycles_run_on_with_progress_and_can_be_stopped(page):
@@ -237,7 +256,7 @@ def test_what_begins_anew_ends_a_run(page, action):
     settle(page, 1500)  # the reply that was in flight
     stopped = view.cycle
     settle(page, 700)
-    assert view.cycle == stopped and (action == "play" or stopped == 0)
+    assert view.cycle == stopped and (action != "reset" or stopped == 0)
 
 
 def test_a_run_of_no_cycles_is_refused(page):

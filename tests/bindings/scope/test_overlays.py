@@ -202,7 +202,8 @@ def test_the_only_router_has_inputs_and_outputs(page):
     live = Live(page, fl.Network("sconnect-figure1").view().step(30))
     live.do("step1")
     settle(page, 200)
-    texts = page.evaluate("""() => { const found = [], proto = CanvasRenderingContext2D.prototype, kept = proto.fillText;
+    texts = page.evaluate("""() => { const found = [], proto = CanvasRenderingContext2D.prototype;
+        const kept = proto.fillText;
         proto.fillText = function (text, x) { found.push([text, x]); };
         scope.view.fit(scope.recording);
         scope.paint();

@@ -100,7 +100,7 @@ class Scope {
       first: () => this.go_to(first), last: () => this.go_to(last), seek: () => this.go_to(value),
       speed: () => { this.speed = value; this.controls.show_speed(value); },
       reset: () => { this.stop(); this.play(false); this.post ? this.request({ do: "reset" }) : this.go_to(first); },
-      set: () => { this.stop(); this.play(false); this.request({ do: "set", changes: value }); },
+      set: () => { this.stop(); this.opening = false; this.request({ do: "set", changes: value }); },
       run: () => (this.running ? this.stop() : this.run(value)),
       close: () => this.select({}),
       overlay: () => { this.overlay = value; this.show_legend(); this.show(); },

@@ -1,0 +1,36 @@
+"""Views with one clock: fl.compare()."""
+
+import pytest
+
+import flitlab as fl
+
+
+def view(load=0.2, cycles=0):
+    return fl.Network(fl.load("vc-mesh-8x8").set("traffic.load", load), trace=True).step(cycles).view()
+
+
+def test_a_page_of_two_views_shows_them_in_the_same_cycle(page, tmp_path):
+    a, b = view(0.1), view(0.4)
+    fl.compare(a, b).step(30).save(tmp_path / "both.html")
+    assert (a.cycle, b.cycle) == (30, 30)
+    page.goto((tmp_path / "both.html").as_uri())
+    page.wait_for_function("() => document.querySelectorAll('.flitlab-scope[data-cycle=\"30\"]').length === 2")
+    page.locator("[data-do=back10]").first.click()
+    page.wait_for_function("() => document.querySelectorAll('.flitlab-scope[data-cycle=\"20\"]').length === 2")
+    abouts = page.locator(".scope-about").all_inner_texts()
+    assert "uniform at 0.1" in abouts[0] and "uniform at 0.4" in abouts[1]
+
+
+def test_views_of_nothing_recorded_have_a_hundred_cycles(tmp_path):
+    a, b = view(), view(0.3)
+    fl.compare(a, b).save(tmp_path / "both.html")
+    assert (a.cycle, b.cycle) == (100, 100) and a.clock == b.clock != ""
+
+
+def test_what_cannot_be_compared_is_refused():
+    a = view()
+    for given, message in (((a,), r"compare\(\) of 1 views: it needs two or more views"),
+                           ((a, 3), r"compare\(\.\.\. 3 \.\.\.\)"), ((a, a), "a view is given twice"),
+                           ((a, view(cycles=5)), "the networks are at cycles 0, 5; step them to the same cycle")):
+        with pytest.raises(fl.ConfigError, match=message):
+            fl.compare(*given)
