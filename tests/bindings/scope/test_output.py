@@ -52,7 +52,7 @@ def test_a_long_recording_is_cut_to_what_an_output_may_hold(monkeypatch):
     view = fl.Network(fl.load("vc-mesh-8x8").set("traffic.load", 0.3)).view().step(100)
     whole = view.recording
     assert output.fitting(view._recorder, whole) == (whole, 101)
-    monkeypatch.setattr(output, "MOST_BYTES", len(whole) // 3)
+    monkeypatch.setattr(output, "MOST_BYTES", len(whole) // 2)
     text, frames = output.fitting(view._recorder, whole)
-    assert len(text) <= len(whole) // 3 and 10 < frames < 50
+    assert len(text) <= len(whole) // 2 and 10 < frames < 50
     assert f"cycles {100 - frames + 1} to 100" in output.output_of(view._recorder, whole, "x")["text/plain"]
