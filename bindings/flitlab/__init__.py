@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from flitlab.runner import run
     from flitlab.saturation import find_saturation
     from flitlab.scope.compared import Comparison, compare
+    from flitlab.sharing import share
     from flitlab.shipped import configs
     from flitlab.styles import style
     from flitlab.sweeps import sweep
@@ -56,12 +57,13 @@ _WHERE = {
     "Program": "programs",
     "published": "reproduction",
     "reproduce": "reproduction",
+    "share": "sharing",
 }
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
     "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "report", "Network", "Comparison", "compare",
-    "Flows", "flows", "Program", "published", "reproduce",
+    "share", "Flows", "flows", "Program", "published", "reproduce",
 ]
 
 

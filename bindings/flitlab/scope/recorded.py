@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, is_whole, shown
+from flitlab.links import PAGE, link_of
 from flitlab.scope.output import output_of
 from flitlab.scope.page import write_page
 from flitlab.scope.recorder import Recorder
@@ -82,6 +83,13 @@ class Recorded:
     def packed(self) -> str:
         """Returns the recording, packed as text."""
         return self._recorder.packed()
+
+    def share(self, router: int | None = None, overlay: str | None = None, page: str = PAGE) -> str:
+        """Returns a link that opens the network in the web page, in the cycle that it has reached (:func:`share`).
+        router: by default the one whose whole state is recorded, if it is one. Raises ConfigError."""
+        if router is None and len(self._recorder.inspected) == 1:
+            (router,) = self._recorder.inspected
+        return link_of(self.network.experiment, self.network.cycle, self.network.state_hash, router, overlay, page)
 
     def _follow(self, frames: str | None) -> None:
         """Displays new frames; None: the whole recording."""
