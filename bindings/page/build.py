@@ -26,7 +26,9 @@ BUILD = ROOT / "build" / "page"
 # Largest configuration in the page: the scope draws all of its routers. Larger ones are too slow in a browser.
 MOST_ROUTERS = int(re.search(r"kMostDrawn = (\d+)", (ROOT / "bindings/frames/recorder.hpp").read_text())[1])
 FIRST = "vc-mesh-8x8"  # configuration that the page shows first
-WORKER, PAGE = ("places", "meta", "worker"), ("toml", "curve", "start")  # JavaScript files of worker and page
+# JavaScript files of worker and page.
+WORKER = ("places", "meta", "worker")
+PAGE = ("toml", "link", "conversation", "kept", "chart", "downloads", "curve", "sliders", "start")
 
 
 def flatten(tree: dict, prefix: str = "") -> dict:

@@ -1,31 +1,38 @@
-// Curves of latency against load, which grow point by point. Their runs execute in a separate worker.
+// Curves of latency against load, which grow point by point. Their runs execute in separate workers.
 
-const CHART = { wide: 640, high: 300, left: 46, right: 12, low: 34, top: 12 };
-const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 4", "1 3", "10 4"]; // in addition to colours, for colour-blind readers
+const MOST_WORKERS = 4;
 
 class Curves {
-  // given(): returns name, config and texts of the shown network; worker(): starts a worker with the core.
-  constructor(el, given, worker) {
-    Object.assign(this, { el, given, worker, curves: [] });
-    const number = (id, label, value, step) => make("label", {}, `${label} `,
-      make("input", { type: "number", min: 0, max: 1, step, value, "data-curve": id }));
+  // given(): returns name, config and texts of the shown network; worker(): starts a worker with the core; configs: the
+  // page's configurations; version(): of flitlab; changed(): is called when there is something new to keep.
+  constructor(el, { given, worker, configs, version, changed }) {
+    Object.assign(this, { el, given, worker, configs, version, changed, curves: [] });
+    const number = (id, label, value, step, min = 0, max = 1) => make("label", {}, `${label} `,
+      make("input", { type: "number", min, max, step, value, "data-curve": id, onchange: () => this.changed() }));
+    const button = (what, label, act) => make("button", { type: "button", "data-do": what, onclick: act }, label);
+    const workers = Math.min(MOST_WORKERS, Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1));
     this.status = make("span", { role: "status", class: "page-status" });
     this.chart = make("div", { class: "page-chart" });
     this.table = make("div", { class: "page-points" });
+    this.downloads = make("div", { class: "scope-settings", hidden: true }, "download ", button("csv", "points (CSV)", () => this.save_csv()),
+      button("svg", "chart (SVG)", () => this.save_svg()), button("png", "chart (PNG)", () => this.save_png()));
     el.replaceChildren(make("h2", {}, "Load and latency"),
-      make("p", {}, "Runs of the configuration above over a range of loads, each with warm-up, measurement and drain. " +
-        "Bars are 95 % confidence intervals of the mean latency; a triangle marks a load at which the network is saturated."),
+      make("p", {}, "Runs of the network at several loads, each with warm-up, measurement and drain. Bars are 95 % confidence " +
+        "intervals of the mean latency; a triangle marks a load at which the network is saturated. A point is a link: it opens the network at the end of its run."),
       make("div", { class: "scope-settings" }, number("from", "load from", 0.05, 0.01), number("to", "to", 0.6, 0.01),
-        number("step", "in steps of", 0.05, 0.01),
-        make("button", { type: "button", "data-do": "curve", onclick: () => (this.running ? this.stop() : this.start()) }, "draw the curve"),
-        make("button", { type: "button", "data-do": "clear", onclick: () => this.clear() }, "clear"), this.status),
-      this.chart, this.table);
+        number("step", "in steps of", 0.05, 0.01), number("workers", "workers", workers, 1, 1, MOST_WORKERS),
+        button("curve", "draw the curve", () => (this.running ? this.stop() : this.start())), button("clear", "clear", () => this.clear())),
+      this.status, this.chart, this.downloads, this.table);
     this.button = el.querySelector("[data-do=curve]");
     this.draw();
   }
 
+  input(id) {
+    return this.el.querySelector(`[data-curve=${id}]`);
+  }
+
   loads() {
-    const [from, to, step] = ["from", "to", "step"].map((id) => Number(this.el.querySelector(`[data-curve=${id}]`).value));
+    const [from, to, step] = ["from", "to", "step"].map((id) => Number(this.input(id).value));
     if (!(step > 0 && from >= 0 && to >= from && (to - from) / step < 200))
       throw new Error(`loads from ${from} to ${to} in steps of ${step}: the loads must increase, in at most 200 steps.`);
     return Array.from({ length: Math.floor((to - from) / step + 1e-9) + 1 }, (_, i) => Number((from + i * step).toFixed(6)));
@@ -33,48 +40,78 @@ class Curves {
 
   start() {
     try {
-      const loads = this.loads(), { name, config, texts } = this.given();
-      this.running = { loads, next: 0, saturated: 0, config: { ...config }, texts, points: [], worker: this.worker() };
-      this.curves.push({ name, config: { ...config }, points: this.running.points });
-      this.running.worker.onmessage = ({ data }) => this.receive(data);
+      const loads = this.loads(), { name, config, texts } = this.given(), count = Math.min(loads.length, this.number_of_workers());
+      const curve = { name, config: { ...config }, coded: {}, points: [] };
+      this.running = { curve, loads, texts, next: 0, end: loads.length, results: [], cycles: new Map(), workers: [] };
+      this.curves.push(curve);
+      coded_texts({ name, config, texts }, this.configs).then((coded) => {
+        curve.coded = coded;
+        this.draw();
+      });
       this.button.textContent = "stop";
+      for (let i = 0; i < count; ++i) this.add_worker(this.running);
       this.draw();
     } catch (error) {
       this.set_status(error.message);
     }
   }
 
+  number_of_workers() {
+    const number = Math.floor(Number(this.input("workers").value));
+    if (!(number >= 1 && number <= MOST_WORKERS)) throw new Error(`workers = ${this.input("workers").value}: it must be 1 to ${MOST_WORKERS}.`);
+    return number;
+  }
+
+  add_worker(run) {
+    const worker = this.worker();
+    run.workers.push(worker);
+    worker.onmessage = ({ data }) => this.running === run && this.receive(worker, data);
+    worker.onerror = (event) => this.running === run && this.fail(`the emulator has stopped: ${event.message}`);
+  }
+
   // Returns the label of a curve: the network's name, and the parameters in which curves of that network differ.
   label({ name, config }) {
-    const others = this.curves.filter((c) => c.name === name), paths = new Set(others.flatMap((c) => Object.keys(c.config)));
-    const differ = (p) => new Set(others.map((c) => JSON.stringify(c.config[p]))).size > 1;
-    const parts = [...paths].filter((p) => p !== "traffic.load" && differ(p))
-      .map((p) => `${p} = ${config[p] === undefined ? "default" : JSON.stringify(config[p])}`);
+    const others = this.curves.filter((c) => c.name === name);
+    const parts = differing(others).map((p) => `${p} = ${config[p] === undefined ? "default" : JSON.stringify(config[p])}`);
     return [others.length === this.curves.length && parts.length ? "" : name, ...parts].filter((t) => t).join(", ");
   }
 
-  receive(data) {
+  receive(worker, data) {
     const run = this.running;
-    if (!run) return;
-    if (data.error || data.point?.error) {
+    if (data.error || data.point?.error) return this.fail(data.error ?? data.point.error);
+    if (data.cycle !== undefined) {
+      run.cycles.set(data.load, data.cycle);
+      return this.set_status([...run.cycles].sort(([a], [b]) => a - b).map(([load, cycle]) => `load ${load}: cycle ${cycle}`).join("; "));
+    }
+    if (data.point) this.add(run, kept_point(data.point));
+    if (!Array.from({ length: run.end }, (_, i) => run.results[i]).includes(undefined)) {
       this.stop();
-      return this.set_status(data.error ?? data.point.error);
+      this.set_status(run.end < run.loads.length ? "saturated; higher loads are skipped" : "done");
+    } else if (run.next < run.end) {
+      const load = run.loads[run.next++];
+      worker.postMessage({ do: "point", load, config: run.curve.config, texts: run.texts });
     }
-    if (data.cycle !== undefined) return this.set_status(`load ${data.load}: cycle ${data.cycle}`);
-    if (data.point) {
-      run.points.push(data.point);
-      run.saturated = data.point.saturated ? run.saturated + 1 : 0;
-      this.draw();
-    }
-    if (run.next === run.loads.length || run.saturated === 2) { // two saturated points end the curve
-      this.stop();
-      return this.set_status(run.saturated === 2 ? "saturated; higher loads are skipped" : "done");
-    }
-    run.worker.postMessage({ do: "point", load: run.loads[run.next++], config: run.config, texts: run.texts });
+  }
+
+  // Two saturated points, one after the other, end the curve. Workers may have computed points beyond them, which are
+  // left out: the points do not depend on the number of workers.
+  add(run, point) {
+    run.cycles.delete(point.load);
+    run.results[run.loads.indexOf(point.load)] = point;
+    const second = run.results.findIndex((p, i) => p?.saturated && run.results[i - 1]?.saturated);
+    if (second >= 0) run.end = second + 1;
+    run.curve.points = run.results.slice(0, run.end).filter((p) => p);
+    this.draw();
+    this.changed();
+  }
+
+  fail(text) {
+    this.stop();
+    this.set_status(text);
   }
 
   stop() {
-    this.running?.worker.terminate();
+    for (const worker of this.running?.workers ?? []) worker.terminate();
     this.running = null;
     this.button.textContent = "draw the curve";
     this.set_status("stopped");
@@ -85,74 +122,58 @@ class Curves {
     this.curves = [];
     this.set_status("");
     this.draw();
+    this.changed();
   }
 
   set_status(text) {
     this.status.textContent = text;
   }
 
+  // What a reload keeps, and its return.
+  kept() {
+    const inputs = ["from", "to", "step", "workers"].map((id) => [id, this.input(id).value]);
+    return { inputs: Object.fromEntries(inputs), curves: this.curves.filter((c) => c.points.length) };
+  }
+
+  restore({ inputs = {}, curves = [] }) {
+    for (const [id, value] of Object.entries(inputs)) this.input(id).value = value;
+    this.curves = curves;
+    this.draw();
+  }
+
+  // Returns the link to the end of the run of a point.
+  link(curve, { load, cycles, state_hash }) {
+    return link_to({ ...curve, config: { ...curve.config, "traffic.load": load } }, curve.coded,
+      { cycle: cycles, hash: state_hash, flitlab: this.version() }, this.configs);
+  }
+
   draw() {
-    const all = this.curves.flatMap((c) => c.points);
-    this.chart.replaceChildren(...(all.length ? [chart_of(this.curves)] : []));
+    const drawn = this.curves.some((c) => c.points.length);
+    this.chart.replaceChildren(...(drawn ? [chart_of(this.curves, (curve, p) => this.link(curve, p))] : []));
     this.table.replaceChildren(...this.curves.filter((c) => c.points.length).map((curve) =>
-      table_of_points(this.label(curve), curve.points, this.curves.indexOf(curve))));
+      table_of_points(this.label(curve), curve.points, this.curves.indexOf(curve), (p) => this.link(curve, p))));
+    this.downloads.hidden = !drawn;
+  }
+
+  save_csv() {
+    save_as("curves.csv", csv_of(this.curves, differing(this.curves)), "text/csv");
+  }
+
+  svg() {
+    return svg_file(this.curves, this.curves.map((c) => this.label(c)), this.version());
+  }
+
+  save_svg() {
+    save_as("curves.svg", this.svg(), "image/svg+xml");
+  }
+
+  async save_png() {
+    save_as("curves.png", await png_of(this.svg()));
   }
 }
 
-function ticks(most) {
-  const rough = most / 5, unit = 10 ** Math.floor(Math.log10(rough)), step = unit * [1, 2, 5, 10].find((k) => k * unit >= rough);
-  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
-}
-
-function chart_of(curves) {
-  const { wide, high, left, right, low, top } = CHART, svg = svg_of(wide, high, "latency by offered load");
-  const points = curves.flatMap((c) => c.points), steady = points.filter((p) => !p.saturated && p.latency_cycles.mean !== null);
-  const x_most = Math.max(0.1, ...points.map((p) => p.offered)) * 1.04;
-  const y_most = Math.max(10, ...steady.map((p) => p.latency_cycles.mean + (p.latency_cycles.ci95 ?? 0))) * 1.15;
-  const x = (load) => left + (load / x_most) * (wide - left - right);
-  const y = (cycles) => high - low - (Math.min(cycles, y_most) / y_most) * (high - low - top);
-  for (const t of ticks(x_most)) svg.append(svg_part("path", { class: "scope-axis", d: `M${x(t)} ${high - low}v4` }),
-    svg_part("text", { x: x(t), y: high - low + 14, "text-anchor": "middle" }, `${t}`));
-  for (const t of ticks(y_most)) svg.append(svg_part("path", { class: "page-grid", d: `M${left} ${y(t)}H${wide - right}` }),
-    svg_part("text", { x: left - 5, y: y(t) + 3, "text-anchor": "end" }, `${t}`));
-  svg.append(svg_part("path", { class: "scope-axis", fill: "none", d: `M${left} ${top}V${high - low}H${wide - right}` }),
-    svg_part("text", { x: (left + wide) / 2, y: high - 4, "text-anchor": "middle" }, "offered load (flits/cycle/terminal)"),
-    svg_part("text", { x: 11, y: high / 2, "text-anchor": "middle", transform: `rotate(-90 11 ${high / 2})` }, "latency (cycles)"));
-  curves.forEach(({ points: of_curve }, i) => draw_curve(svg, of_curve, i, x, y, y_most));
-  return svg;
-}
-
-function draw_curve(svg, points, i, x, y, y_most) {
-  const colour = PALETTE[i % PALETTE.length], latency = (p) => (p.saturated ? y_most : p.latency_cycles.mean);
-  points = points.filter((p) => p.saturated || p.latency_cycles.mean !== null); // at load 0 there are no packets
-  const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(latency(p)).toFixed(1)}`).join(" ");
-  svg.append(svg_part("polyline", { points: way, fill: "none", stroke: colour, "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] }));
-  for (const p of points) {
-    const [cx, cy] = [x(p.offered), y(latency(p))], ci = p.saturated ? 0 : p.latency_cycles.ci95 ?? 0;
-    if (ci) svg.append(svg_part("path", { stroke: colour, "stroke-width": 1.4, fill: "none",
-      d: `M${cx - 3} ${y(latency(p) - ci)}h6m-3 0V${y(latency(p) + ci)}m-3 0h6` }));
-    const mark = p.saturated ? svg_part("path", { d: `M${cx - 5} ${cy + 7}L${cx} ${cy}L${cx + 5} ${cy + 7}Z`, fill: "none", stroke: colour, "stroke-width": 1.6 })
-      : svg_part("circle", { cx, cy, r: 3, fill: colour });
-    mark.append(svg_part("title", {}, point_text(p)));
-    svg.append(mark);
-  }
-}
-
-function point_text(p) {
-  if (p.saturated) return `load ${p.load}: saturated; accepted ${p.accepted.toFixed(3)} flits/cycle/terminal`;
-  return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
-}
-
-function table_of_points(label, points, i) {
-  const cell = (tag, text) => make(tag, {}, text), table = make("table", { class: "scope-ports" });
-  table.append(make("tr", {}, ...["load", "offered", "accepted", "latency (cycles)", "p99", ""].map((t) => cell("th", t))));
-  for (const p of points) {
-    const { mean, ci95, p99 } = p.latency_cycles;
-    table.append(make("tr", { "data-load": p.load, "data-hash": p.state_hash, "data-mean": mean ?? "", "data-saturated": String(p.saturated) },
-      ...[`${p.load}`, p.offered.toFixed(4), p.accepted.toFixed(4), mean === null ? "" : `${mean.toFixed(2)}${ci95 === null ? "" : ` ± ${ci95.toFixed(2)}`}`,
-        p99 === null ? "" : `${p99}`, p.saturated ? "saturated" : ""].map((t) => cell("td", t))));
-  }
-  const key = svg_of(34, 8, "");
-  key.append(svg_part("path", { d: "M1 4H33", stroke: PALETTE[i % PALETTE.length], "stroke-width": 2.4, "stroke-dasharray": DASHES[i % DASHES.length] }));
-  return make("details", { open: true }, make("summary", {}, key, ` ${label}`), table);
+// Returns the parameters, without the load, in which curves differ.
+function differing(curves) {
+  const paths = [...new Set(curves.flatMap((c) => Object.keys(c.config)))];
+  return paths.filter((p) => p !== "traffic.load" && new Set(curves.map((c) => JSON.stringify(c.config[p]))).size > 1);
 }

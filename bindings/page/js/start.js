@@ -1,5 +1,5 @@
-// The page: choice of a network, its configuration as text, the scope, and curves. The core runs in workers, which are
-// started from texts in this page, so that the page also works from disk.
+// The page: choice of a network, sliders, its configuration as text, links, the scope, and curves. The core runs in
+// workers, which are started from texts in this page, so that the page also works from disk.
 
 async function start_page(page) {
   const text = (id) => document.getElementById(id).textContent, status = page.querySelector(".page-status");
@@ -11,7 +11,9 @@ async function start_page(page) {
       made.postMessage({ module });
       return made;
     };
-    return new Page(page, configs, worker);
+    const made = new Page(page, configs, worker);
+    await made.open_first();
+    return made;
   } catch (error) {
     status.textContent = `This page cannot start in this browser: ${error.message}. It needs a browser of 2023 or later, with WebAssembly and workers.`;
     throw error;
@@ -23,8 +25,6 @@ async function unpacked_bytes(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
-const OWN = "your own"; // name of a configuration that is not shipped
-
 function alike(a, b) {
   const text = (config) => JSON.stringify(Object.entries(config).sort(([p], [q]) => (p < q ? -1 : 1)));
   return text(a) === text(b);
@@ -32,25 +32,44 @@ function alike(a, b) {
 
 class Page {
   constructor(page, configs, worker) {
-    Object.assign(this, { page, configs, scope: null });
+    Object.assign(this, { page, configs, worker, scope: null, version: "" });
     this.status = page.querySelector(".page-status");
-    this.hash = page.querySelector("[data-page=hash]");
-    this.kernel = worker();
-    this.kernel.onmessage = ({ data }) => this.receive(data);
-    this.kernel.onerror = (event) => this.set_status(`The emulator has stopped: ${event.message}. Reload the page.`);
-    const choice = (this.choice = page.querySelector("[data-page=network]"));
+    for (const name of ["hash", "text", "linked", "link"]) this[name] = this.part(name);
+    const choice = (this.choice = this.part("network"));
     for (const { name } of configs) choice.append(make("option", { value: name }, name));
     choice.append(make("option", { value: OWN, hidden: true }, OWN));
     choice.addEventListener("change", () => this.choose(choice.value));
-    this.text = page.querySelector("[data-page=text]");
-    page.querySelector("[data-page=apply]").addEventListener("click", () => this.apply());
-    this.curves = new Curves(page.querySelector("[data-page=curves]"), () => this.given, worker);
-    this.choose(configs[0].name);
+    this.part("apply").addEventListener("click", () => this.apply());
+    this.part("share").addEventListener("click", () => this.share());
+    this.part("save").addEventListener("click", () => save_configuration(this.given));
+    this.sliders = new Sliders(this.part("sliders"), (path, value) => this.slide(path, value));
+    this.curves = new Curves(this.part("curves"), { given: () => this.given, worker, configs, version: () => this.version, changed: () => this.keep() });
+    window.addEventListener("hashchange", () => is_link(location.hash) && this.open_link(location.hash));
+    // A link that is in the address already causes no hashchange.
+    page.addEventListener("click", (event) => {
+      const to = event.target.closest("a")?.getAttribute("href");
+      if (to && is_link(to) && to === location.hash) this.open_link(to);
+    });
   }
 
-  choose(name) {
+  part(name) {
+    return this.page.querySelector(`[data-page=${name}]`);
+  }
+
+  // Networks.
+
+  // Shows the network of a link, the one before the reload, or the first one.
+  async open_first() {
+    const { given, curves, flitlab } = read_kept();
+    if (is_link(location.hash)) await this.open_link(location.hash);
+    else if (!given || !(await this.show(given))) await this.choose(this.configs[0].name);
+    if (curves) this.curves.restore(flitlab === this.version ? curves : { inputs: curves.inputs });
+  }
+
+  // Shows a network that the user has chosen, also a changed one.
+  async choose(name) {
     const { config, texts } = this.configs.find((c) => c.name === name);
-    this.begin({ name, config, texts });
+    return this.show({ name, config, texts });
   }
 
   // Builds the network of the configuration in the text.
@@ -58,17 +77,145 @@ class Page {
     try {
       const config = read_toml(this.text.value), same = this.configs.find((c) => alike(c.config, config));
       if (same) this.choose(same.name);
-      else this.begin({ ...this.given, name: alike(this.given.config, config) ? this.given.name : OWN, config });
+      else this.show({ ...this.given, name: alike(this.given.config, config) ? this.given.name : OWN, config });
     } catch (error) {
       this.set_status(error.message);
     }
   }
 
-  begin(given) {
+  // Builds a network in a new worker and shows it. If it cannot be built, the old network stays. Returns whether it is
+  // shown.
+  async show(given) {
+    try {
+      const playing = this.scope ? this.scope.playing : !matchMedia("(prefers-reduced-motion: reduce)").matches;
+      const begun = await this.build(given, {});
+      if (!begun) return false;
+      this.forget_link();
+      this.began(begun);
+      if (playing) this.scope.play(true);
+      this.keep();
+      return true;
+    } catch (error) {
+      if (this.given) this.choice.value = this.given.name;
+      this.set_status(error.message);
+      return false;
+    }
+  }
+
+  // Returns the answer of a new worker, which replaces the old one; null if the user has chosen another network before
+  // it was ready.
+  async build(given, { cycle = 0, router }) {
+    this.building?.terminate();
+    const kernel = (this.building = this.worker());
     this.clear_hash();
     this.set_status("building the network");
-    this.kernel.postMessage({ do: "begin", ...given });
+    try {
+      const progress = (now) => this.set_status(`running to cycle ${cycle} of the link: cycle ${now}`);
+      const begun = await network_at(kernel, given, { cycle, router, progress });
+      if (kernel !== this.building) return null;
+      this.kernel?.terminate();
+      this.kernel = kernel;
+      kernel.onmessage = ({ data }) => this.receive(data);
+      kernel.onerror = (event) => this.set_status(`The emulator has stopped: ${event.message}. Reload the page.`);
+      this.building = null;
+      this.version = this.part("version").textContent = kernel.version;
+      return { ...begun, chosen: true };
+    } catch (error) {
+      if (kernel !== this.building) return null;
+      kernel.terminate();
+      this.building = null;
+      if (this.kernel) this.request_hash();
+      throw error;
+    }
   }
+
+  slide(path, value) {
+    this.go_on = this.scope.playing; // the changed network plays, too
+    this.scope.command("set", { [path]: value });
+  }
+
+  // Links.
+
+  // Shows the network of a link, in its cycle, and compares the state hash. If the link is wrong: a message, and the
+  // first network.
+  async open_link(fragment) {
+    try {
+      const link = await read_link(fragment, this.configs), begun = await this.build(link.given, link);
+      if (!begun) return;
+      this.show_link("");
+      this.began(begun);
+      this.scope.play(false);
+      this.scope.go_to(link.cycle);
+      if (link.overlay) this.choose_overlay(link.overlay);
+      if (this.scope.recording.meta.routers.includes(link.router)) this.scope.select({ router: link.router });
+      else if (link.router !== undefined) this.set_status(`router=${link.router}: the page does not draw this router.`);
+      this.compare(link, begun.hash);
+    } catch (error) {
+      await this.choose(this.configs[0].name);
+      this.set_status(`This link cannot be opened. ${error.message}`);
+    }
+  }
+
+  // Overlays that this version does not have are ignored.
+  choose_overlay(name) {
+    const choice = this.scope.display.querySelector("[data-do=overlay]");
+    if (![...choice.options].some(({ value }) => value === name)) return;
+    choice.value = name;
+    this.scope.command("overlay", name);
+  }
+
+  // Says whether the state of a link is the state that this page has computed.
+  compare(link, hash) {
+    if (!link.hash) return;
+    const same = hash === link.hash, versions = !link.flitlab || link.flitlab === this.version ? "" :
+      ` The link is of flitlab ${link.flitlab}, this page of ${this.version}.`;
+    this.linked.dataset.same = same;
+    this.linked.textContent = same ? `Same state as linked: 0x${hash}, cycle ${link.cycle}.` :
+      `Differs: the link has state 0x${link.hash} in cycle ${link.cycle}, this page computes 0x${hash}.${versions}`;
+  }
+
+  // Makes a link to the shown cycle, copies it, and shows it as text and in the address of the page.
+  async share() {
+    const { given, scope, configs } = this;
+    scope.play(false);
+    const cycle = scope.cycle, progress = (now) => this.set_status(`computing the state of cycle ${cycle}: cycle ${now}`);
+    try {
+      const known = Number(this.hash.dataset.cycle) === cycle ? this.hash.dataset.hash : await hash_at(this.worker, given, cycle, progress);
+      const coded = await coded_texts(given, configs);
+      if (given !== this.given) return; // the user has chosen another network
+      const where = { cycle, router: scope.sel.router, overlay: scope.overlay === "none" ? undefined : scope.overlay, hash: known, flitlab: this.version };
+      const fragment = link_to(given, coded, where, configs), address = location.href.split("#")[0] + fragment;
+      this.set_address(fragment);
+      this.show_link(address);
+      this.set_status((await copied(address)) ? "The link is copied." : "Copy this link:");
+    } catch (error) {
+      this.set_status(error.message);
+    }
+  }
+
+  show_link(address) {
+    this.link.hidden = !address;
+    this.link.value = address;
+    this.linked.textContent = "";
+    delete this.linked.dataset.same;
+    if (address) this.link.select();
+  }
+
+  // Removes a link from the address: the page shows another network, which a reload must keep.
+  forget_link() {
+    this.show_link("");
+    if (is_link(location.hash)) this.set_address(location.href.split("#")[0]);
+  }
+
+  set_address(url) {
+    try {
+      history.replaceState(null, "", url);
+    } catch {
+      // some browsers do not permit it for files
+    }
+  }
+
+  // Messages to and from the worker.
 
   // Passes a message of the scope to the worker.
   post(message) {
@@ -78,30 +225,53 @@ class Page {
   }
 
   receive(data) {
-    if (data.ready) return (this.page.querySelector("[data-page=version]").textContent = data.ready);
     if (data.hash) return this.show_hash(data);
     this.request_hash();
-    if (data.given) this.began(data);
-    else if (data.error && data.chosen) this.set_status(data.error); // the old network stays
-    else this.scope?.receive(data);
+    if (data.given) this.changed(data);
+    else if (data.error) {
+      this.scope.receive(data);
+      this.sliders.show(this.settings); // the values that the network still has
+      this.play_on();
+    } else this.scope.receive(data);
   }
 
-  // Shows a new network. If the user chose it, or if its set of controls differs, it gets a new scope; after a change
-  // of one setting the scope stays, with its selection.
+  // Shows a network after a change of one setting: the scope stays, with its selection, if its controls fit.
+  changed(data) {
+    this.forget_link();
+    this.began(data);
+    this.play_on();
+    this.keep();
+  }
+
+  play_on() {
+    if (this.go_on) this.scope.play(true);
+    this.go_on = false;
+  }
+
+  // Shows a new network. If the user chose it, or if its set of controls differs, it gets a new scope.
   began(data) {
+    const { meta } = data.anew, names = Object.keys(meta.settings).join();
+    const stays = this.scope && !data.chosen && names === Object.keys(this.settings).join();
     this.given = data.given;
+    this.settings = meta.settings;
     this.choice.value = this.given.name;
-    this.page.querySelector("[data-page=about]").textContent =
-      this.configs.find((c) => c.name === this.given.name)?.about ?? "The configuration below.";
+    this.part("about").textContent = this.configs.find((c) => c.name === this.given.name)?.about ?? "The configuration below.";
     this.text.value = toml_text(this.given.config);
     this.set_status("");
-    const settings = Object.keys(data.anew.meta.settings).join();
-    if (this.scope && !data.chosen && settings === this.settings) return this.scope.receive(data);
+    this.sliders.show(meta.settings);
+    // The sliders of the page replace the scope's controls of the same parameters.
+    meta.settings = Object.fromEntries(Object.entries(meta.settings).filter(([path]) => !(path in SLIDERS)));
+    if (stays) return this.scope.receive(data);
     this.scope?.close();
-    this.settings = settings;
     const place = make("div");
-    this.page.querySelector("[data-page=scope]").replaceChildren(place);
+    this.part("scope").replaceChildren(place);
     this.scope = new Scope(place, new Recording(data.anew), (message) => this.post(message));
+    this.part("settings").replaceChildren(this.scope.settings, this.scope.display);
+    this.request_hash();
+  }
+
+  keep() {
+    if (this.given) keep({ flitlab: this.version, given: this.given, curves: this.curves.kept() });
   }
 
   // Requests the hash after 150 ms without messages, because a hash of every cycle would slow down playing.
@@ -127,5 +297,15 @@ class Page {
 
   set_status(text) {
     this.status.textContent = text;
+  }
+}
+
+// Returns whether the browser has copied a text.
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -13,7 +13,7 @@ class Kernel {
   answer(message) {
     const cycles = Math.max(1, Math.floor(message.cycles ?? 1));
     switch (message.do) {
-      case "begin": return { ...this.begin(message.name, message.config, message.texts), chosen: true };
+      case "begin": return this.begin(message.name, message.config, message.texts);
       case "set": return this.begin(this.name, { ...this.config, ...message.changes }, this.texts);
       case "step": return this.steps(this.call("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
       case "skip": return this.anew(this.call("skip", Math.min(cycles, 2 ** 31)));
@@ -56,7 +56,7 @@ function state_of({ stages, deadlock, deadlocked }) {
 
 // Entry point of the worker; tests use Kernel without a worker.
 function serve(make_core) {
-  let kernel = null;
+  let kernel = null; // a promise: messages that arrive before the core is ready wait for it
   self.onmessage = async ({ data }) => {
     try {
       if (data.module) {
@@ -64,12 +64,13 @@ function serve(make_core) {
           WebAssembly.instantiate(data.module, imports).then((instance) => done(instance, data.module));
           return {};
         };
-        kernel = new Kernel(await make_core({ instantiateWasm }));
-        self.postMessage({ ready: kernel.core.version });
-      } else if (data.do === "point") {
-        self.postMessage({ point: kernel.point(data, (cycle) => self.postMessage({ cycle, load: data.load })) });
-      } else {
-        const reply = kernel.answer(data);
+        kernel = make_core({ instantiateWasm }).then((core) => new Kernel(core));
+        return self.postMessage({ ready: (await kernel).core.version });
+      }
+      const made = await kernel;
+      if (data.do === "point") self.postMessage({ point: made.point(data, (cycle) => self.postMessage({ cycle, load: data.load })) });
+      else {
+        const reply = made.answer(data);
         if (reply) self.postMessage(reply);
       }
     } catch (error) { // the core returns its errors as answers; this is a crash, or memory has run out

@@ -7,64 +7,12 @@ import threading
 
 import pytest
 import wasm_page
+from page_in_browser import HASH, change, check_hash, do, draw_curve, open_text, opened, ready, text
 from scope_pages import check_buffers, check_cycle, check_winners, choose, mutated, settle
 
 import flitlab as fl
 
-HASH = "[data-page=hash]"
-
-
-@pytest.fixture(scope="module")
-def text():
-    wasm_page.needs_core()
-    return wasm_page.page_text()
-
-
-@pytest.fixture
-def opened(page, text, tmp_path):
-    return open_text(page, text, tmp_path)
-
-
-def open_text(page, text, folder):
-    """Opens the page from disk, with this text."""
-    path = folder / "page.html"
-    path.write_text(text, encoding="utf-8")
-    page.goto(path.as_uri())
-    return ready(page)
-
-
-def ready(page):
-    page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
-    return page
-
-
-def do(page, action, cycle):
-    page.click(f"[data-do={action}]")
-    page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
-
-
-def change(page, path, value):
-    """Sets a control of the scope, which starts a new network."""
-    control = page.locator(f'[data-setting="{path}"]')
-    if control.evaluate("(e) => e.tagName") == "SELECT":
-        control.select_option(value)
-    else:
-        control.evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('change')); }", str(value))
-    page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
-
-
-def check_hash(page, network):
-    page.wait_for_selector(f'{HASH}[data-cycle="{network.cycle}"]')
-    assert page.locator(HASH).get_attribute("data-hash") == network.state_hash
-
-
-def draw_curve(page, start, stop, step):
-    for name, value in (("from", start), ("to", stop), ("step", step)):
-        page.fill(f"[data-curve={name}]", str(value))
-    page.click("[data-do=curve]")
-    page.wait_for_function("() => document.querySelector('[data-do=curve]').textContent === 'draw the curve'")
-    return page.locator("tr[data-load]").evaluate_all("(rows) => rows.map((r) => ({ ...r.dataset }))")
-
+__all__ = ["opened", "text"]  # fixtures
 
 def test_steps_show_the_state_of_a_native_network(opened):
     network = fl.Network("vc-mesh-8x8", trace=True)
@@ -190,7 +138,6 @@ def test_curves_of_two_configurations_are_distinguished(opened):
 
 def test_the_page_answers_while_a_curve_runs(opened):
     """A worker simulates a long point of a curve; meanwhile the network in the scope responds."""
-    opened.locator("summary").first.click()
     opened.fill("[data-page=text]", "[topology]\nkind = 'mesh'\nshape = [16, 16]\n[run]\nmeasure_cycles = 4_000_000\n")
     opened.click("[data-page=apply]")
     network = fl.Network({"topology.kind": "mesh", "topology.shape": [16, 16], "run.measure_cycles": 4_000_000})
@@ -223,15 +170,18 @@ def test_a_modified_page_is_detected(page, text, tmp_path, mutant):
         check_curve(page, fl.load("vc-mesh-8x8"), [0.1, 0.2])
 
 
-def refusal(**changes):
+def refusal(exp, **changes):
     with pytest.raises(fl.ConfigError) as error:
-        fl.load("vc-mesh-8x8").set(changes).derived()
+        exp.set(changes).derived()
     return str(error.value)
 
 
 def test_bad_input_gets_the_cores_own_message(opened):
+    """A torus needs two virtual channels."""
+    change(opened, "topology.kind", "torus")
+    exp = fl.load("vc-mesh-8x8").set("topology.kind", "torus")
     do(opened, "step10", 10)
-    for path, shown, message_text in (("router.vcs", 0, refusal(**{"router.vcs": 0})),
+    for path, shown, message_text in (("router.vcs", 1, refusal(exp, **{"router.vcs": 1})),
                                       ("traffic.pattern", "matrix", None), ("topology.shape", "8x8x", None)):
         control = opened.locator(f'[data-setting="{path}"]')
         before = control.input_value()
@@ -244,14 +194,13 @@ def test_bad_input_gets_the_cores_own_message(opened):
             assert message_text in opened.locator(".scope-note").inner_text()
         assert control.input_value() == before  # the value that the network still uses
     do(opened, "step1", 11)
-    check_hash(opened, fl.Network("vc-mesh-8x8").step(11))
+    check_hash(opened, fl.Network(exp).step(11))
 
 
 @pytest.mark.parametrize(("lines", "message_text"), [
     ("[traffic]\nlod = 0.2", "traffic.lod"), ("[traffic]\nload = ", "line 2"), ("[topology]\nshape = [8,\n8", "line 2"),
     ("[router]\nvcs = 2\nvcs = 3", "twice"), ("[router]\nvcs = 1.5", "router.vcs = 1.5"), ("load = @", "line 1")])
 def test_a_text_that_is_wrong_is_refused(opened, lines, message_text):
-    opened.locator("summary").first.click()
     opened.fill("[data-page=text]", lines)
     opened.click("[data-page=apply]")
     opened.wait_for_function("(text) => document.querySelector('.page-status').textContent.includes(text)",
@@ -261,7 +210,6 @@ def test_a_text_that_is_wrong_is_refused(opened, lines, message_text):
 
 
 def test_shipped_files_can_be_pasted(opened):
-    opened.locator("summary").first.click()
     for name in ("t3e-64", "bless-mesh-8x8", "sconnect-priority", "bgl-faults", "metro-faults"):
         opened.fill("[data-page=text]", (wasm_page.ROOT / "configs" / f"{name}.toml").read_text(encoding="utf-8"))
         opened.click("[data-page=apply]")
@@ -270,11 +218,10 @@ def test_shipped_files_can_be_pasted(opened):
 
 def test_a_changed_text_has_no_shipped_name(opened):
     """A text equal to a shipped file gets the file's name and its data files again."""
-    opened.locator("summary").first.click()
     chosen, about = opened.locator("[data-page=network]"), opened.locator(".scope-about")
     wiring = (wasm_page.ROOT / "configs" / "metro-wiring.toml").read_text(encoding="utf-8")
-    for name, text in (("your own", "[topology]\nkind = 'torus'\nshape = [4, 4]\n"), ("metro-wiring", wiring)):
-        opened.fill("[data-page=text]", text)
+    for name, written in (("your own", "[topology]\nkind = 'torus'\nshape = [4, 4]\n"), ("metro-wiring", wiring)):
+        opened.fill("[data-page=text]", written)
         opened.click("[data-page=apply]")
         opened.wait_for_function("(n) => document.querySelector('.scope-about').textContent.includes(n)", arg=name)
         assert chosen.input_value() == name and about.inner_text().startswith(f"Experiment {name}: ")
@@ -299,7 +246,7 @@ def test_the_page_works_from_a_static_server(browser, text, tmp_path):
     handler.log_message = lambda *_: None
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = browser.new_page()
+        page = browser.new_page(reduced_motion="reduce")
         page.goto(f"http://127.0.0.1:{server.server_port}/")
         do(ready(page), "step10", 10)
         check_hash(page, fl.Network("vc-mesh-8x8").step(10))

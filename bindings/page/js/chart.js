@@ -1,0 +1,75 @@
+// Drawing of curves, and tables of their points.
+
+const CHART = { wide: 640, high: 300, left: 46, right: 12, low: 34, top: 12 };
+const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 4", "1 3", "10 4"]; // in addition to colours, for colour-blind readers
+
+function ticks(most) {
+  const rough = most / 5, unit = 10 ** Math.floor(Math.log10(rough)), step = unit * [1, 2, 5, 10].find((k) => k * unit >= rough);
+  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
+}
+
+// link(curve, point): address of a point; without it, points are no links.
+function chart_of(curves, link = null) {
+  const { wide, high, left, right, low, top } = CHART, svg = svg_of(wide, high, "latency by offered load");
+  const points = curves.flatMap((c) => c.points), steady = points.filter((p) => !p.saturated && p.latency_cycles.mean !== null);
+  const x_most = Math.max(0.1, ...points.map((p) => p.offered)) * 1.04;
+  const y_most = Math.max(10, ...steady.map((p) => p.latency_cycles.mean + (p.latency_cycles.ci95 ?? 0))) * 1.15;
+  const x = (load) => left + (load / x_most) * (wide - left - right);
+  const y = (cycles) => high - low - (Math.min(cycles, y_most) / y_most) * (high - low - top);
+  for (const t of ticks(x_most)) svg.append(svg_part("path", { class: "scope-axis", d: `M${x(t)} ${high - low}v4` }),
+    svg_part("text", { x: x(t), y: high - low + 14, "text-anchor": "middle" }, `${t}`));
+  for (const t of ticks(y_most)) svg.append(svg_part("path", { class: "page-grid", d: `M${left} ${y(t)}H${wide - right}` }),
+    svg_part("text", { x: left - 5, y: y(t) + 3, "text-anchor": "end" }, `${t}`));
+  svg.append(svg_part("path", { class: "scope-axis", fill: "none", d: `M${left} ${top}V${high - low}H${wide - right}` }),
+    svg_part("text", { x: (left + wide) / 2, y: high - 4, "text-anchor": "middle" }, "offered load (flits/cycle/terminal)"),
+    svg_part("text", { x: 11, y: high / 2, "text-anchor": "middle", transform: `rotate(-90 11 ${high / 2})` }, "latency (cycles)"));
+  curves.forEach((curve, i) => draw_curve(svg, curve.points, i, x, y, y_most, link && ((p) => link(curve, p))));
+  return svg;
+}
+
+// Returns the attributes of the line of curve i.
+function line_style(i) {
+  return { fill: "none", stroke: PALETTE[i % PALETTE.length], "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] };
+}
+
+function svg_part_in_link(href, mark) {
+  const link = svg_part("a", { href });
+  link.append(mark);
+  return link;
+}
+
+function draw_curve(svg, points, i, x, y, y_most, link) {
+  const colour = PALETTE[i % PALETTE.length], latency = (p) => (p.saturated ? y_most : p.latency_cycles.mean);
+  points = points.filter((p) => p.saturated || p.latency_cycles.mean !== null); // at load 0 there are no packets
+  const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(latency(p)).toFixed(1)}`).join(" ");
+  svg.append(svg_part("polyline", { ...line_style(i), points: way }));
+  for (const p of points) {
+    const [cx, cy] = [x(p.offered), y(latency(p))], ci = p.saturated ? 0 : p.latency_cycles.ci95 ?? 0;
+    if (ci) svg.append(svg_part("path", { stroke: colour, "stroke-width": 1.4, fill: "none",
+      d: `M${cx - 3} ${y(latency(p) - ci)}h6m-3 0V${y(latency(p) + ci)}m-3 0h6` }));
+    const mark = p.saturated ? svg_part("path", { d: `M${cx - 5} ${cy + 7}L${cx} ${cy}L${cx + 5} ${cy + 7}Z`, fill: "none", stroke: colour, "stroke-width": 1.6 })
+      : svg_part("circle", { cx, cy, r: 3, fill: colour });
+    mark.append(svg_part("title", {}, point_text(p)));
+    svg.append(link ? svg_part_in_link(link(p), mark) : mark);
+  }
+}
+
+function point_text(p) {
+  if (p.saturated) return `load ${p.load}: saturated; accepted ${p.accepted.toFixed(3)} flits/cycle/terminal`;
+  return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
+}
+
+function table_of_points(label, points, i, link) {
+  const cell = (tag, text) => make(tag, {}, text), table = make("table", { class: "scope-ports" });
+  table.append(make("tr", {}, ...["load", "offered", "accepted", "latency (cycles)", "p99", ""].map((t) => cell("th", t))));
+  for (const p of points) {
+    const { mean, ci95, p99 } = p.latency_cycles;
+    table.append(make("tr", { "data-load": p.load, "data-hash": p.state_hash, "data-mean": mean ?? "", "data-saturated": String(p.saturated) },
+      make("td", {}, make("a", { href: link(p), title: "open the network at the end of this run" }, `${p.load}`)),
+      ...[p.offered.toFixed(4), p.accepted.toFixed(4), mean === null ? "" : `${mean.toFixed(2)}${ci95 === null ? "" : ` ± ${ci95.toFixed(2)}`}`,
+        p99 === null ? "" : `${p99}`, p.saturated ? "saturated" : ""].map((t) => cell("td", t))));
+  }
+  const key = svg_of(34, 8, "");
+  key.append(svg_part("path", { ...line_style(i), d: "M1 4H33" }));
+  return make("details", { open: true }, make("summary", {}, key, ` ${label}`), table);
+}

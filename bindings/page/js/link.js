@@ -1,0 +1,113 @@
+// Links to a network in a cycle, in the fragment of the address. bindings/flitlab/links.py describes the format.
+
+const LINK_FORMAT = 1;
+const LINK_KEYS = ["config", "cycle", "router", "overlay", "hash", "flitlab", "format"];
+const TEXT_KEY = "text."; // beginning of the keys of texts: contents of files, compressed
+const LAST_CYCLE = 2 ** 31;
+const OWN = "your own"; // name of a configuration that is not shipped
+
+// Returns whether a fragment is a link; otherwise it is an anchor of the page, or empty.
+function is_link(fragment) {
+  return fragment.includes("=");
+}
+
+// Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version).
+// Throws Error, whose message says what is wrong.
+async function read_link(fragment, configs) {
+  const found = parts_of(fragment), named = found.config === undefined ? null : configs.find((c) => c.name === found.config);
+  if (named === undefined) throw new Error(`config=${found.config}: the page has no such network.`);
+  if (found.format !== undefined && found.format !== `${LINK_FORMAT}`)
+    throw new Error(`format=${found.format}: this page reads links of format ${LINK_FORMAT}. Use the page of the link's version of flitlab, ${found.flitlab ?? "which is not named"}.`);
+  const config = { ...named?.config }, texts = { ...named?.texts };
+  for (const [key, text] of Object.entries(found).filter(([key]) => key.includes("."))) {
+    if (key.startsWith(TEXT_KEY)) continue;
+    if (text !== "") config[key] = value_in_link(key, text);
+    else {
+      delete config[key]; // the default holds
+      delete texts[key];
+    }
+  }
+  for (const [key, text] of Object.entries(found).filter(([key]) => key.startsWith(TEXT_KEY)))
+    texts[key.slice(TEXT_KEY.length)] = await decoded(key, text);
+  const router = found.router === undefined ? undefined : number_in_link("router", found.router);
+  return { given: { name: named?.name ?? OWN, config, texts }, cycle: number_in_link("cycle", found.cycle ?? "0"), router,
+    overlay: found.overlay, hash: found.hash?.toLowerCase().replace(/^0x/, ""), flitlab: found.flitlab };
+}
+
+function parts_of(fragment) {
+  const found = {};
+  for (const part of fragment.replace(/^#/, "").split("&").filter((p) => p)) {
+    const key = part.split("=", 1)[0];
+    if (!part.includes("=") || !(LINK_KEYS.includes(key) || key.includes(".")))
+      throw new Error(`${part}: a part of a link is KEY=VALUE, where KEY is a parameter such as traffic.load, or one of ${LINK_KEYS.join(", ")}.`);
+    if (key in found) throw new Error(`${key} is given twice.`);
+    try {
+      found[key] = decodeURIComponent(part.slice(key.length + 1));
+    } catch {
+      throw new Error(`${part}: the characters after % are not a code. The link may have been cut off.`);
+    }
+  }
+  return found;
+}
+
+function number_in_link(key, text) {
+  if (!/^\d{1,10}$/.test(text) || Number(text) > LAST_CYCLE)
+    throw new Error(`${key}=${text}: it must be a whole number from 0 to ${LAST_CYCLE}.`);
+  return Number(text);
+}
+
+function value_in_link(key, text) {
+  if (/^[["]/.test(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error(`${key}=${text}: it is not a value. The link may have been cut off.`);
+    }
+  }
+  if (text.includes(",")) return text.split(",").map((part) => value_in_link(key, part));
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
+}
+
+async function through(stream, bytes) {
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
+}
+
+async function decoded(key, text) {
+  try {
+    const bytes = Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+    return new TextDecoder().decode(await through(new DecompressionStream("deflate"), bytes));
+  } catch {
+    throw new Error(`${key}: it is not a compressed text. The link may have been cut off.`);
+  }
+}
+
+// Returns the texts that a link must contain, compressed, by their keys: those that are not the page's.
+async function coded_texts({ name, config, texts }, configs) {
+  const known = configs.find((c) => c.name === name)?.texts ?? {}, coded = {};
+  for (const [path, text] of Object.entries(texts)) {
+    if (!config[path] || text === known[path]) continue;
+    const bytes = await through(new CompressionStream("deflate"), new TextEncoder().encode(text));
+    coded[TEXT_KEY + path] = btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(""))
+      .replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  }
+  return coded;
+}
+
+// Returns the fragment of a link, with "#". coded: the answer of coded_texts(). where: cycle, router, overlay, hash,
+// flitlab; undefined if there is none.
+function link_to({ name, config }, coded, where, configs) {
+  const base = configs.find((c) => c.name === name), found = base ? { config: name } : {};
+  for (const [path, value] of Object.entries(config))
+    if (!base || JSON.stringify(base.config[path]) !== JSON.stringify(value)) found[path] = text_in_link(value);
+  for (const path of Object.keys(base?.config ?? {})) if (config[path] === undefined) found[path] = "";
+  Object.assign(found, coded, where, { format: LINK_FORMAT });
+  return "#" + Object.entries(found).filter(([, text]) => text !== undefined)
+    .map(([key, text]) => `${key}=${encodeURIComponent(text).replace(/%2C/g, ",").replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`)}`).join("&");
+}
+
+function text_in_link(value) {
+  const plain = (v) => typeof v === "number" || (typeof v === "string" && /^[A-Za-z][\w.-]*$/.test(v) && !["true", "false", "null"].includes(v));
+  if (Array.isArray(value) && value.length > 1 && value.every(plain)) return value.join(",");
+  return plain(value) && typeof value === "string" ? value : JSON.stringify(value);
+}
