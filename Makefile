@@ -2,9 +2,10 @@
 # WebAssembly (apt-get install emscripten) and writes a page for a browser: out/page.html. `make compilers` builds with
 # every installed compiler, also for aarch64, and compares state hashes (about an hour; it lists missing packages).
 # `make check` is a short `make test`: less than two minutes in a built tree. `make lint` compiles nothing. The other
-# targets need `make test` first. `make docs` builds the documentation site, with executed notebooks, in
-# out/site. `make races` searches for data races. `make campaign HOURS=2 SEED=1` fuzzes, soaks and tries random networks.
-.PHONY: demo test check lint docs page races compilers campaign
+# targets need `make test` first. `make docs` builds the documentation site, with executed notebooks, in out/site. `make
+# site` adds the page to it, as the workflow that publishes the site does. `make races` searches for data races.
+# `make campaign HOURS=2 SEED=1` fuzzes, soaks and tries random networks.
+.PHONY: demo test check lint docs page site races compilers campaign
 HOURS ?= 2
 SEED ?= 1
 # JupyterLab does not start for root without this.
@@ -36,6 +37,9 @@ lint:
 docs: .venv/bin/python
 	@.venv/bin/python -m sphinx -q -W --keep-going -c docs/site -d build/site . out/site
 	@echo out/site/docs/site/index.html
+
+site: .venv/bin/python
+	@.venv/bin/python tests/tools/website.py
 
 races: .venv/bin/python
 	@.venv/bin/python tests/tools/run_all.py races

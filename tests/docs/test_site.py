@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import website
 import yaml
 
 import flitlab as fl
@@ -31,6 +32,12 @@ def test_every_page_and_notebook_is_in_the_contents(site):
     pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs/architecture").glob("*.md"),
              *(ROOT / "notebooks").glob("*.ipynb")]
     assert {os.path.relpath(p.with_suffix(".html"), ROOT / "docs/site") for p in pages} <= linked
+
+
+def test_the_web_page_is_added_where_the_first_page_links_to_it(site, tmp_path):
+    (tmp_path / "page.html").write_text("a page", encoding="utf-8")
+    website.assemble(site, tmp_path / "page.html")  # stops at a link that leads nowhere
+    assert (site / "page.html").read_text() == "a page"
 
 
 def test_every_name_is_on_the_page_of_the_interface(site):
