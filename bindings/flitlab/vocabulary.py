@@ -131,7 +131,8 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
 _GRAPH = '; a graph can be one (topology.kind = "graph", or Experiment.with_topology)'
 _TABLE = '; a function or a table can give oblivious routes (Experiment.with_routes, or routing.algorithm = "table")'
 _PATTERN = '; a function or a matrix can give destinations (Experiment.with_pattern, or traffic.pattern = "matrix")'
-_STAGES = Missing(f"butterfly{_GRAPH}")
+_STAGES = Missing('butterfly of canonical routers; router.kind = "metro" has networks of stages, and a mesh with '
+                  'topology.shape = [1] is a single stage')
 _HYPERX = Missing("this order of dimensions in a HyperX network; minimal, ugal_l and dal choose others")
 _UGAL = Missing("UGAL with queues of other routers or by dimension order; ugal_l compares queues at the source")
 _TURNS = Missing(f"routing by turn models{_TABLE}")

@@ -47,6 +47,7 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
     ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
     ({"router.kind": "oq"}, "flitlab has no purely output-queued router"),
+    ({"topology.kind": "butterfly"}, r'router.kind = "metro" has networks of stages, .* topology.shape = \[1\] is a'),
     # No known name is similar, so the message lists all.
     ({"topology.kind": "moebius"}, r'"moebius" is not known\. Allowed are'),
     ({"traffic.zest": 1}, r"unknown key traffic\.zest = 1\. `flitlab inspect`"),
