@@ -252,18 +252,42 @@ a run (Cray T3E, Blue Gene/L, METRO).
 
 - Butterflies of several stages (k-ary n-flies): a terminal injects and ejects at the same router. A single stage is
   `topology.kind = "mesh"` with `topology.shape = [1]`; `router.kind = "metro"` has networks of stages.
+- XGFTs with w1 > 1, in which each terminal has links to several routers: a terminal has one port and belongs to one
+  router. `topology.parents` begins with w2, the links up of the lowest routers.
+- Different numbers of terminals per router: the number of a terminal's router is its own number divided by
+  `topology.concentration`. Routers without terminals are possible (`topology.terminal_routers`).
 - UGAL with global information (UGAL-G), and congestion at inputs: routers of a cycle run in any order, so a router
   reads no state that another one writes in this cycle. A router's own inputs would not say which output to take.
+- A choice between credits and queue lengths as the measure of congestion: each flit in the buffers behind a port, or on
+  the way there, holds a credit. So a queue is the number of missing credits, with those on their way back.
+- A multiplicative bias of UGAL: each queue is multiplied by the hops of its route, the factor of Kim et al. 2008.
+  `routing.threshold` is the additive constant; a positive one favours shortest routes.
 - Congestion of some cycles ago: a router stores no earlier values of its credits.
 - Failures during a run in networks of the `vc` router: packets on a failed link would be lost, and the router has no
   retransmission. Links and routers may fail before a run.
 - Errors and retransmission on channels between chips: a channel delivers every flit after a fixed time, and flits of
   the `vc` router have no sequence numbers. `router.kind = "bgl"` and `"sconnect"` have links with errors and
   retransmission.
+- The size of a flit on channels between chips, in bytes: flitlab counts flits and cycles, and a flit has no size.
+  `topology.chip_width` is the inverse of the serialiser's ratio, in flits/cycle.
+- Partitioned virtual channels for dimension order on a mesh or hypercube: these routes need no classes, so a packet may
+  take any virtual channel of its message class. `routing.vc_assignment` is for rings and tori. `traffic.class_vcs`
+  gives classes of packets virtual channels of their own.
+- A message class as an argument of a user's routes (`with_routes`): a table of routes has one entry for each router and
+  destination, which all classes share.
+- A choice between parallel channels in a user's function: it returns routers, and packets take the channel with a free
+  virtual channel and the most credits. A file of ports (`routing.table_file`) can name single channels.
 - Classes of virtual channels in a user's adaptive routes (`with_routes`): packets take any class but the escape
   channel's, which is what makes the routes free of deadlock (Duato 1993) without a proof for each function.
 - Multicast, and reduction in the network: a flit of the `vc` router leaves through one output, and its buffer slot is
   free then. `router.kind = "bgl"` has broadcasts along a line.
+- Lanes, the fast form of the state, for every network ([engines](architecture/engines.md#which-networks-have-lanes)).
+  Scalar state gives the same results. These have only scalar state on CPUs and GPUs: speedup of the crossbar,
+  `router.hold_switch_for_packet`, routers of more than 32 ports, and delays of route computation or VC allocation above
+  7 cycles. On GPUs also: several classes of packets, networks of fewer than 16 routers (such as the default ring, full
+  mesh and graph), and routers of more than 16 ports; more than 12 in closed loops, traces, with turn models, and with
+  routes from tables other than `table`. In a network of few routers most lanes would be empty. The other limits are
+  registers of the GPU, or rules that are written for scalar state only.
 """)
     for kind, (name, source, text) in KINDS.items():
         picture = "" if kind == "graph" else f"\n\n![{name} of the default size](images/network-{kind}.png)"
