@@ -1,5 +1,6 @@
 """Positions of routers in a drawing: meshes and tori as grids and rings, more dimensions as planes, multistage networks
-as columns, trees as rows, groups on a circle, graphs by their channels."""
+as columns, trees as rows, groups on a circle, a Slim Fly as two rows, random graphs and PolarFly as rings by hops,
+other graphs by their channels."""
 
 from __future__ import annotations
 
@@ -17,12 +18,13 @@ _AT = re.compile(r"\(at (-?[\d.e+-]+),(-?[\d.e+-]+)\)$")  # topology.places
 _STAGE = re.compile(r"^(\d+)\.(\d+)(?::(\d+))?$")
 
 BENT = ("hyperx", "flattened_butterfly", "cmesh")  # kinds with links between distant routers of a row
+BY_HOPS = ("polarfly", "jellyfish")  # kinds that are drawn as rings of equal distance from a router
 
 
-def planes_of(names: Sequence[str]) -> list[int]:
-    """Returns the plane of each router: its third coordinate if it has three, else 0."""
+def planes_of(names: Sequence[str], kind: str = "") -> list[int]:
+    """Returns the plane of each router: its third coordinate if it has three, else 0. kind: of the topology."""
     found = [_COORDINATES.search(name) for name in names]
-    if not all(match and match[1].count(",") == 2 for match in found):
+    if kind == "slim_fly" or not all(match and match[1].count(",") == 2 for match in found):
         return [0] * len(names)
     return [int(match[1].split(",")[2]) for match in found if match]
 
@@ -40,6 +42,8 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     found = [_COORDINATES.search(name) for name in names]
     if all(found) and len(names) > 1:
         coordinates = [[int(c) for c in match[1].split(",")] for match in found if match]
+        if kind == "slim_fly":
+            return _halves(coordinates)
         if kind in BENT:
             return _bent_grid(coordinates)
         if len(coordinates[0]) == 1:
@@ -55,10 +59,12 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
         return in_units([(float(m[1]), float(m[2])) for m in given if m], ((a, b) for a, _, b, _ in links)), "as given"
     groups = [_GROUP.search(name) for name in names]
     if all(groups):
-        return _groups([(int(m[2]), m[1]) for m in groups if m])
+        return _groups([(int(m[2]), m[1]) for m in groups if m], 2.4 if kind == "polarstar" else 1.4)
     levels = [_LEVEL.search(name) for name in names]
     if all(levels):
         return _levels([int(m[1]) for m in levels if m])
+    if kind in BY_HOPS and len(names) > 1:
+        return _rings(len(names), links)
     if kind == "full_mesh":
         return circle(len(names)), "a circle"
     stages = [_STAGE.match(name) for name in names]
@@ -120,16 +126,71 @@ def _bent_grid(coordinates: list[list[int]]) -> tuple[Positions, str]:
     return [(x + bow(c, 1), y + bow(c, 0)) for (x, y), c in zip(places, coordinates, strict=True)], f"{layout}, bent"
 
 
-def _groups(routers: list[tuple[int, str]]) -> tuple[Positions, str]:
+def _halves(coordinates: list[list[int]]) -> tuple[Positions, str]:
+    """Positions the two halves of a Slim Fly one above the other. A half is a row of subgroups. The routers of a
+    subgroup are on an arc whose ends point away from the other half, so that links between the halves do not cross
+    links of a subgroup."""
+    q = max(c[0] for c in coordinates) + 1
+    radius = (q - 1) / 2.8
+    pitch = 2 * radius + 1.6
+    apart = max(0.7 * pitch * (q - 1), 2 * pitch)
+    places = []
+    for y, x, half in coordinates:
+        turn = 1.4 * (2 * y / (q - 1) - 1)  # the arc spans 2.8 radians
+        up = apart / 2 - radius * math.cos(turn)
+        places.append((x * pitch + radius * math.sin(turn), -up if half else up))
+    return places, f"two halves of {q} subgroups"
+
+
+def _rings(routers: int, links: Sequence[tuple[int, int, int, int]]) -> tuple[Positions, str]:
+    """Positions the first of the routers with the fewest links in the centre, and the others on rings by their hops
+    from it. On a ring, routers are in the order of the routers through which they are reached.
+
+    In a PolarFly the centre is a quadric, a router whose point is orthogonal to itself. It has two rings: the centres
+    of the paper's clusters, and outside each of them the routers of its cluster (Lakhotia et al., SC 2022).
+    """
+    joined: list[set[int]] = [set() for _ in range(routers)]
+    for a, _, b, _ in links:
+        joined[a].add(b)
+        joined[b].add(a)
+    centre = min(range(routers), key=lambda r: len(joined[r]))
+    rings, left = [[centre]], set(range(routers)) - {centre}
+    while left:
+        ring = [r for parent in rings[-1] for r in _children(joined, parent, left)]
+        ring = ring or sorted(left)  # routers that the drawn links do not reach
+        left -= set(ring)
+        rings.append(ring)
+    places: Positions = [(0.0, 0.0)] * routers
+    radius = 0.0
+    for ring in rings[1:]:
+        radius = max(radius + 2, 1.2 * len(ring) / (2 * math.pi))
+        for i, router in enumerate(ring):
+            turn = 2 * math.pi * (i + 0.5) / len(ring)
+            places[router] = (radius * math.sin(turn), radius * math.cos(turn))
+    return places, f"rings by hops from router {centre}"
+
+
+def _children(joined: list[set[int]], parent: int, left: set[int]) -> list[int]:
+    """Takes the neighbours of a router out of ``left`` and returns them: those with few links first, and two that are
+    joined one after the other."""
+    found = []
+    for child in sorted(joined[parent] & left, key=lambda r: (len(joined[r]), r)):
+        pair = [child, *sorted(joined[child] & joined[parent] & left - {child})[:1]] if child in left else []
+        left -= set(pair)
+        found += pair
+    return found
+
+
+def _groups(routers: list[tuple[int, str]], room: float) -> tuple[Positions, str]:
     """Positions groups on a circle, and the routers of a group on a smaller circle; spine routers are nearer to the
-    centre than leaf routers."""
+    centre than leaf routers. room: between two groups of a circle of routers."""
     members: dict[int, dict[str, list[int]]] = {}
     for router, (group, part) in enumerate(routers):
         members.setdefault(group, {}).setdefault(part, []).append(router)
     size = max(len(list_of) for parts in members.values() for list_of in parts.values())
     inner = 1.2 * size / (2 * math.pi) if size > 1 else 0.0
     one_ring = all(set(parts) == {""} for parts in members.values())
-    apart = 2 * inner + 1.4 if one_ring else size + 0.8
+    apart = 2 * inner + room if one_ring else size + 0.8
     outer = max(apart * len(members) / (2 * math.pi), apart)
     places: Positions = [(0.0, 0.0)] * len(routers)
     for group, parts in members.items():

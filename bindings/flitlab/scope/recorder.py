@@ -126,8 +126,8 @@ class Recorder:
         return {
             **found, "name": net.experiment.name, "kind": flat["router.kind"], "about": repr(net.experiment)[1:-1],
             "seed": flat["run.seed"], "note": self._note, "window": window, "layout": layout,
-            "x": [p[0] for p in places], "y": [p[1] for p in places], "planes": planes_of(found["names"]),
-            "settings": settings_of(net)}
+            "x": [p[0] for p in places], "y": [p[1] for p in places],
+            "planes": planes_of(found["names"], flat.get("topology.kind", "")), "settings": settings_of(net)}
 
 
 def _region(network: Network, chosen: Iterable[int] | None) -> tuple[list[int], str]:

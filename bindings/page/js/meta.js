@@ -11,7 +11,7 @@ function meta_of(name, begun) {
   const place = new Map(network.routers.map((r, i) => [r, i])), { links } = network;
   const [places, layout] = positions_of(network.names, values["topology.kind"] ?? "",
     links.channel.map((_, i) => [place.get(links.router[i]), links.port[i], place.get(links.to_router[i]), links.to_port[i]]),
-    values["topology.shape"] ?? []);
+    values["topology.shape"] ?? [], values["topology.chip_shape"] ?? []);
   const drawn = network.routers.length;
   const note = drawn === network.all ? "" : `${drawn} of ${network.all} routers are drawn (0 to ${drawn - 1}); the others run but are not shown.`;
   const settings = {};
@@ -19,7 +19,7 @@ function meta_of(name, begun) {
   for (const p of parameters) if (SETTINGS.includes(p.path) && p.path !== unused) settings[p.path] = p;
   return { ...network, name, kind: values["router.kind"], about: about(name, values), seed: values["run.seed"],
     note: [note, ...warnings].filter((t) => t).join(" "), layout, stages, deadlock, deadlocked, settings,
-    x: places.map((p) => p[0]), y: places.map((p) => p[1]), planes: planes_of(network.names) };
+    x: places.map((p) => p[0]), y: places.map((p) => p[1]), planes: planes_of(network.names, values["topology.kind"]) };
 }
 
 // Returns the same text as Python's repr(experiment).

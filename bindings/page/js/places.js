@@ -1,26 +1,29 @@
 // Positions of routers in a drawing, as in bindings/flitlab/scope/places.py: meshes and tori as grids and rings, more
-// dimensions as planes, multistage networks as columns, trees as rows, groups on a circle, graphs by a force-directed
-// layout. The unit is the distance between neighbours; y points up.
+// dimensions as planes, multistage networks as columns, trees as rows, groups on a circle, a Slim Fly as two rows, random
+// graphs and PolarFly as rings by hops, other graphs by a force-directed layout. The unit is the distance between
+// neighbours; y points up.
 
 function coordinates_of(name) {
   const found = /\((\d+(?:,\d+)*)\)/.exec(name);
   return found && found[1].split(",").map(Number);
 }
 
-function planes_of(names) {
+function planes_of(names, kind = "") {
   const all = names.map(coordinates_of);
-  return all.every((c) => c?.length === 3) ? all.map((c) => c[2]) : names.map(() => 0);
+  return kind !== "slim_fly" && all.every((c) => c?.length === 3) ? all.map((c) => c[2]) : names.map(() => 0);
 }
 
 // Returns positions, and a phrase for the layout. links: [router, port, router, port] of every channel; routers are
-// indices of `names`.
-function positions_of(names, kind, links, shape = []) {
+// indices of `names`. chip: routers of a chip in each dimension.
+function positions_of(names, kind, links, shape = [], chip = []) {
   const nodes = names.map((name) => /^(\d+)([ab]?)$/.exec(name));
   if (kind === "mesh" && shape.length && names.length > 1 && nodes.every((n) => n))
     return node_grid(nodes.map((n) => [Number(n[1]), n[2] === "b" ? 0.3 : 0]), shape);
   const all = names.map(coordinates_of);
   if (all.every((c) => c) && names.length > 1) {
+    if (kind === "slim_fly") return halves(all);
     if (["hyperx", "flattened_butterfly", "cmesh"].includes(kind)) return bent_grid(all);
+    if (all[0].length === 2 && chip.length) return grid_of_chips(all, chip);
     if (all[0].length > 1) return grid(all);
     if (["ring", "torus", "chiplet_torus"].includes(kind)) return [circle(names.length), "a ring"];
     return [all.map(([x]) => [x, 0]), "a row"];
@@ -28,9 +31,10 @@ function positions_of(names, kind, links, shape = []) {
   const given = names.map((name) => /\(at (-?[\d.e+-]+),(-?[\d.e+-]+)\)$/.exec(name));
   if (given.every((m) => m) && names.length > 1) return [in_units(given.map((m) => [Number(m[1]), Number(m[2])]), links), "as given"];
   const members = names.map((name) => /\((leaf, |spine, |)(?:group|supernode) (\d+)\)$/.exec(name));
-  if (members.every((m) => m)) return groups(members.map((m) => [Number(m[2]), m[1]]));
+  if (members.every((m) => m)) return groups(members.map((m) => [Number(m[2]), m[1]]), kind === "polarstar" ? 2.4 : 1.4);
   const rows = names.map((name) => /\(level (\d+)\)$/.exec(name));
   if (rows.every((m) => m)) return levels(rows.map((m) => Number(m[1])));
+  if (["polarfly", "jellyfish"].includes(kind) && names.length > 1) return rings(names.length, links);
   if (kind === "full_mesh") return [circle(names.length), "a circle"];
   const stages = names.map((name) => /^(\d+)\.(\d+)(?::(\d+))?$/.exec(name));
   if (stages.every((s) => s)) return columns(stages.map((s) => [s[1], s[2], s[3] ?? 0].map(Number)));
@@ -75,6 +79,12 @@ function grid(all) {
   return [all.map((c) => [along(c, 0), along(c, 1)]), dimensions === 2 ? "a grid" : `${dimensions} dimensions as grids of grids`];
 }
 
+// Like grid(), with gaps between chips.
+function grid_of_chips(all, chip) {
+  const [places, layout] = grid(all), gap = (x, d) => (chip[d] ? 0.5 * Math.floor(x / chip[d]) : 0);
+  return [places.map(([x, y], i) => [x + gap(all[i][0], 0), y + gap(all[i][1], 1)]), `${layout} of chips`];
+}
+
 // Like grid(), but rows and columns are bent, so that links between routers of a row do not cover one another.
 function bent_grid(all) {
   const extent = all[0].map((_, d) => Math.max(...all.map((c) => c[d])) + 1);
@@ -83,9 +93,59 @@ function bent_grid(all) {
   return [places.map(([x, y], i) => [x + bow(all[i], 1), y + bow(all[i], 0)]), `${layout}, bent`];
 }
 
+// Places the two halves of a Slim Fly one above the other. A half is a row of subgroups. The routers of a subgroup are on
+// an arc whose ends point away from the other half.
+function halves(all) {
+  const q = Math.max(...all.map((c) => c[0])) + 1, radius = (q - 1) / 2.8, pitch = 2 * radius + 1.6;
+  const apart = Math.max(0.7 * pitch * (q - 1), 2 * pitch);
+  const place = ([y, x, half]) => {
+    const turn = 1.4 * ((2 * y) / (q - 1) - 1), up = apart / 2 - radius * Math.cos(turn);
+    return [x * pitch + radius * Math.sin(turn), half ? -up : up];
+  };
+  return [all.map(place), `two halves of ${q} subgroups`];
+}
+
+// Places the first of the routers with the fewest links in the centre, and the others on rings by their hops from it, in
+// the order of the routers through which they are reached.
+function rings(routers, links) {
+  const joined = Array.from({ length: routers }, () => new Set());
+  for (const [a, , b] of links) {
+    joined[a].add(b);
+    joined[b].add(a);
+  }
+  const all = joined.map((_, r) => r), fewest = Math.min(...joined.map((set) => set.size));
+  const centre = joined.findIndex((set) => set.size === fewest), left = new Set(all.filter((r) => r !== centre));
+  const places = all.map(() => [0, 0]);
+  for (let ring = [centre], radius = 0; left.size;) {
+    ring = ring.flatMap((parent) => children(joined, parent, left));
+    if (!ring.length) ring = [...left].sort((a, b) => a - b);  // routers that the drawn links do not reach
+    ring.forEach((r) => left.delete(r));
+    radius = Math.max(radius + 2, (1.2 * ring.length) / (2 * Math.PI));
+    ring.forEach((router, i) => {
+      const turn = (2 * Math.PI * (i + 0.5)) / ring.length;
+      places[router] = [radius * Math.sin(turn), radius * Math.cos(turn)];
+    });
+  }
+  return [places, `rings by hops from router ${centre}`];
+}
+
+// Takes the neighbours of a router out of `left` and returns them: those with few links first, and two that are joined
+// one after the other.
+function children(joined, parent, left) {
+  const next = (r) => [...joined[r]].filter((n) => left.has(n) && joined[parent].has(n)).sort((a, b) => a - b);
+  const found = [];
+  for (const child of [...joined[parent]].filter((r) => left.has(r)).sort((a, b) => joined[a].size - joined[b].size || a - b)) {
+    if (!left.has(child)) continue;
+    const pair = [child, ...next(child).slice(0, 1)];
+    pair.forEach((r) => left.delete(r));
+    found.push(...pair);
+  }
+  return found;
+}
+
 // Places groups on a circle, and the routers of a group on a smaller circle; spine routers are nearer to the centre than
-// leaf routers. routers: [group, part of the group].
-function groups(routers) {
+// leaf routers. routers: [group, part of the group]. room: between two groups of a circle of routers.
+function groups(routers, room) {
   const members = new Map();
   routers.forEach(([group, part], router) => {
     if (!members.has(group)) members.set(group, new Map());
@@ -94,7 +154,7 @@ function groups(routers) {
   });
   const size = Math.max(...[...members.values()].flatMap((parts) => [...parts.values()].map((list) => list.length)));
   const inner = size > 1 ? (1.2 * size) / (2 * Math.PI) : 0;
-  const one_ring = routers.every(([, part]) => part === ""), apart = one_ring ? 2 * inner + 1.4 : size + 0.8;
+  const one_ring = routers.every(([, part]) => part === ""), apart = one_ring ? 2 * inner + room : size + 0.8;
   const outer = Math.max((apart * members.size) / (2 * Math.PI), apart), places = [];
   for (const [group, parts] of members) {
     const angle = Math.PI / 2 - (2 * Math.PI * group) / members.size, sin = Math.sin(angle), cos = Math.cos(angle);

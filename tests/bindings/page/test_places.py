@@ -19,9 +19,16 @@ SCRIPT = Path(__file__).resolve().parents[3] / "bindings/page/js/places.js"
 
 def networks() -> dict[str, fl.Experiment]:
     found = {kind: fl.Experiment.from_dict({"topology.kind": kind}) for kind in (
-        "mesh", "torus", "ring", "hypercube", "chiplet_torus", "full_mesh", "hyperx", "flattened_butterfly", "cmesh",
-        "fat_tree", "dragonfly", "megafly", "polarstar")}
+        "mesh", "torus", "ring", "hypercube", "chiplet_mesh", "chiplet_torus", "full_mesh", "hyperx",
+        "flattened_butterfly", "cmesh", "fat_tree", "dragonfly", "megafly", "slim_fly", "polarfly", "polarstar",
+        "jellyfish")}
     found["three dimensions"] = fl.Experiment.from_dict({"topology.shape": [4, 3, 2]})
+    found["chips of 4x2"] = fl.Experiment.from_dict({"topology.kind": "chiplet_mesh", "topology.chip_shape": [4, 2]})
+    found["chips of three dimensions"] = fl.Experiment.from_dict(
+        {"topology.kind": "chiplet_torus", "topology.shape": [4, 4, 2], "topology.chip_shape": [2, 2, 1]})
+    found["order 4"] = fl.Experiment.from_dict({"topology.kind": "slim_fly", "topology.order": 4})
+    found["order 3"] = fl.Experiment.from_dict({"topology.kind": "polarfly", "topology.order": 3})
+    found["failed links"] = found["jellyfish"].set("topology.random_failures", 5)
     graph = nx.cycle_graph(5)
     nx.set_node_attributes(graph, {n: (n, n * n) for n in graph}, "pos")
     found["places"] = fl.Experiment.from_dict({}).with_topology(graph)
@@ -37,13 +44,15 @@ def test_the_page_places_routers_where_python_does(tmp_path):
     for name, e in networks().items():
         network = _core.Network(e.core, "cpu", 1, False)
         names = [network.router_name(r) for r in range(int(e.derived()["routers"]))]
-        links, kind = [list(link) for link in network.links()], e.flat().get("topology.kind", "")
-        cases.append([name, names, kind, links])
-        expected[name] = positions_of(names, kind, links)
+        links, flat = [list(link) for link in network.links()], e.flat()
+        given = [names, flat.get("topology.kind", ""), links, flat.get("topology.shape", []),
+                 flat.get("topology.chip_shape", [])]
+        cases.append([name, given])
+        expected[name] = positions_of(*given)
     script = tmp_path / "places.js"
     script.write_text(SCRIPT.read_text(encoding="utf-8") + f"""
 const cases = {json.dumps(cases)};
-console.log(JSON.stringify(cases.map(([name, names, kind, links]) => [name, positions_of(names, kind, links)])));
+console.log(JSON.stringify(cases.map(([name, given]) => [name, positions_of(...given)])));
 """, encoding="utf-8")
     done = subprocess.run(["node", script], capture_output=True, text=True, check=True)
     for name, (places, layout) in json.loads(done.stdout):
