@@ -56,10 +56,10 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
                 for (x, y), c in zip(places, coordinates, strict=True)], f"{layout} of chips"
     given = [_AT.search(name) for name in names]
     if all(given) and len(names) > 1:
-        return in_units([(float(m[1]), float(m[2])) for m in given if m], ((a, b) for a, _, b, _ in links)), "as given"
+        return _as_given([(float(m[1]), float(m[2])) for m in given if m], links), "as given"
     groups = [_GROUP.search(name) for name in names]
     if all(groups):
-        return _groups([(int(m[2]), m[1]) for m in groups if m], 2.4 if kind == "polarstar" else 1.4)
+        return _groups([(int(m[2]), m[1]) for m in groups if m], 4.0 if kind == "polarstar" else 1.4)
     levels = [_LEVEL.search(name) for name in names]
     if all(levels):
         return _levels([int(m[1]) for m in levels if m])
@@ -71,6 +71,27 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
     if all(stages):
         return _columns([(int(m[1]), int(m[2]), int(m[3] or 0)) for m in stages if m])
     return graph_positions(len(names), ((a, b) for a, _, b, _ in links))
+
+
+def _as_given(places: Positions, links: Sequence[tuple[int, int, int, int]]) -> Positions:
+    """Returns positions in units of the mean length of the links. If routers are much closer to one another than the
+    ends of links are, the unit is smaller, so that routers and channels do not cover one another."""
+    in_means = in_units(places, ((a, b) for a, _, b, _ in links))
+    unit = min(1.0, max(1.6 * _closest(in_means), 0.1))
+    return [(x / unit, y / unit) for x, y in in_means]
+
+
+def _closest(places: Positions) -> float:
+    """Returns the least distance of two routers that are not at the same place."""
+    # Routers are compared along a line on which those of a grid lie apart.
+    along = sorted((0.85 * x + 0.52 * y, x, y) for x, y in places)
+    closest = math.inf
+    for i, (at, *place) in enumerate(along):
+        for j in range(i + 1, len(along)):
+            if along[j][0] - at > closest:
+                break
+            closest = min(closest, math.dist(place, along[j][1:]) or closest)
+    return closest
 
 
 def gap_before(coordinate: Sequence[int], chip: Sequence[int]) -> float:

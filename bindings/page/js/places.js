@@ -29,9 +29,9 @@ function positions_of(names, kind, links, shape = [], chip = []) {
     return [all.map(([x]) => [x, 0]), "a row"];
   }
   const given = names.map((name) => /\(at (-?[\d.e+-]+),(-?[\d.e+-]+)\)$/.exec(name));
-  if (given.every((m) => m) && names.length > 1) return [in_units(given.map((m) => [Number(m[1]), Number(m[2])]), links), "as given"];
+  if (given.every((m) => m) && names.length > 1) return [as_given(given.map((m) => [Number(m[1]), Number(m[2])]), links), "as given"];
   const members = names.map((name) => /\((leaf, |spine, |)(?:group|supernode) (\d+)\)$/.exec(name));
-  if (members.every((m) => m)) return groups(members.map((m) => [Number(m[2]), m[1]]), kind === "polarstar" ? 2.4 : 1.4);
+  if (members.every((m) => m)) return groups(members.map((m) => [Number(m[2]), m[1]]), kind === "polarstar" ? 4 : 1.4);
   const rows = names.map((name) => /\(level (\d+)\)$/.exec(name));
   if (rows.every((m) => m)) return levels(rows.map((m) => Number(m[1])));
   if (["polarfly", "jellyfish"].includes(kind) && names.length > 1) return rings(names.length, links);
@@ -182,6 +182,22 @@ function in_units(places, links) {
   const lengths = links.filter(([a, , b]) => a !== b).map(([a, , b]) => Math.hypot(places[a][0] - places[b][0], places[a][1] - places[b][1]));
   const unit = Math.max(lengths.reduce((sum, length) => sum + length, 0) / (lengths.length || 1), 1e-9);
   return places.map(([x, y]) => [x / unit, y / unit]);
+}
+
+// Returns positions in units of the mean length of the links; in a smaller unit if routers are much closer to one another.
+function as_given(places, links) {
+  const in_means = in_units(places, links), unit = Math.min(1, Math.max(1.6 * closest(in_means), 0.1));
+  return in_means.map(([x, y]) => [x / unit, y / unit]);
+}
+
+// Returns the least distance of two routers that are not at the same place.
+function closest(places) {
+  const along = places.map(([x, y]) => [0.85 * x + 0.52 * y, x, y]).sort((a, b) => a[0] - b[0]);
+  let least = Infinity;
+  for (const [i, [at, x, y]] of along.entries())
+    for (let j = i + 1; j < along.length && along[j][0] - at <= least; ++j)
+      least = Math.min(least, Math.hypot(along[j][1] - x, along[j][2] - y) || least);
+  return least;
 }
 
 // Places stages from left to right, each as tall as the tallest.

@@ -32,6 +32,7 @@ def networks() -> dict[str, fl.Experiment]:
     graph = nx.cycle_graph(5)
     nx.set_node_attributes(graph, {n: (n, n * n) for n in graph}, "pos")
     found["places"] = fl.Experiment.from_dict({}).with_topology(graph)
+    found |= {name: fl.load(name) for name in ("vc-dgx-h100", "vc-rail-cluster")}
     found["stages"] = fl.load("metro-figure1")
     return found
 

@@ -70,3 +70,10 @@ def test_routers_that_drawn_links_do_not_reach_have_a_place():
     """The scope draws a part of a large network, which may have several pieces."""
     places, _ = positions_of(["0", "1", "2", "3"], "jellyfish", [(0, 0, 1, 0), (2, 0, 3, 0)])
     assert distances(np.array(places)).min() > 0.5
+
+
+@pytest.mark.parametrize("name", ["vc-dgx-h100", "vc-rail-cluster"])
+def test_routers_at_given_places_do_not_touch(name):
+    """Their links are many times as long as the distance between two GPUs."""
+    places = fl.run(fl.load(name).set("traffic.load", 0)).channels._positions()
+    assert 0.5 < distances(places).min() < 1
