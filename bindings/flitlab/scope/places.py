@@ -56,7 +56,7 @@ def positions_of(names: Sequence[str], kind: str, links: Sequence[tuple[int, int
                 for (x, y), c in zip(places, coordinates, strict=True)], f"{layout} of chips"
     given = [_AT.search(name) for name in names]
     if all(given) and len(names) > 1:
-        return _as_given([(float(m[1]), float(m[2])) for m in given if m], links), "as given"
+        return _as_given([(float(m[1]), float(m[2])) for m in given if m], links), "given places"
     groups = [_GROUP.search(name) for name in names]
     if all(groups):
         return _groups([(int(m[2]), m[1]) for m in groups if m], 4.0 if kind == "polarstar" else 1.4)

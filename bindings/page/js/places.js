@@ -29,7 +29,7 @@ function positions_of(names, kind, links, shape = [], chip = []) {
     return [all.map(([x]) => [x, 0]), "a row"];
   }
   const given = names.map((name) => /\(at (-?[\d.e+-]+),(-?[\d.e+-]+)\)$/.exec(name));
-  if (given.every((m) => m) && names.length > 1) return [as_given(given.map((m) => [Number(m[1]), Number(m[2])]), links), "as given"];
+  if (given.every((m) => m) && names.length > 1) return [as_given(given.map((m) => [Number(m[1]), Number(m[2])]), links), "given places"];
   const members = names.map((name) => /\((leaf, |spine, |)(?:group|supernode) (\d+)\)$/.exec(name));
   if (members.every((m) => m)) return groups(members.map((m) => [Number(m[2]), m[1]]), kind === "polarstar" ? 4 : 1.4);
   const rows = names.map((name) => /\(level (\d+)\)$/.exec(name));
