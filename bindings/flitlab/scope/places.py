@@ -155,7 +155,7 @@ def _halves(coordinates: list[list[int]]) -> tuple[Positions, str]:
     radius = (q - 1) / 2.8
     pitch = 2 * radius + 1.6
     apart = max(0.7 * pitch * (q - 1), 2 * pitch)
-    places = []
+    places: Positions = []
     for y, x, half in coordinates:
         turn = 1.4 * (2 * y / (q - 1) - 1)  # the arc spans 2.8 radians
         up = apart / 2 - radius * math.cos(turn)
@@ -194,7 +194,7 @@ def _rings(routers: int, links: Sequence[tuple[int, int, int, int]]) -> tuple[Po
 def _children(joined: list[set[int]], parent: int, left: set[int]) -> list[int]:
     """Takes the neighbours of a router out of ``left`` and returns them: those with few links first, and two that are
     joined one after the other."""
-    found = []
+    found: list[int] = []
     for child in sorted(joined[parent] & left, key=lambda r: (len(joined[r]), r)):
         pair = [child, *sorted(joined[child] & joined[parent] & left - {child})[:1]] if child in left else []
         left -= set(pair)
