@@ -41,6 +41,16 @@ def rounded(experiment: Experiment) -> Iterator[str]:
                    "cycles are run.")
 
 
+def warn_if_rounded(experiment: Experiment, stacklevel: int) -> None:
+    """Gives the warnings of :func:`rounded`. Raises ConfigError before, if the network cannot be built, because bad
+    input gets one message. stacklevel: as in ``warnings.warn``, counted from the caller."""
+    texts = list(rounded(experiment))
+    if texts:
+        experiment.core.check_network()
+    for text in texts:
+        warnings.warn(text, stacklevel=stacklevel + 1)
+
+
 def run(
     experiment: Given,
     backend: Backend = "auto",
@@ -83,8 +93,7 @@ def run_keeping(
     check_backend(backend)
     check_threads(threads)
     check_checkpoint(checkpoint, every)
-    for text in rounded(experiment):
-        warnings.warn(text, stacklevel=3)
+    warn_if_rounded(experiment, stacklevel=3)
     path = "" if checkpoint is None else os.fspath(checkpoint)
     with TerminateAsInterrupt():
         if not progress:

@@ -11,7 +11,7 @@ from flitlab import _core
 from flitlab.arguments import Backend, check_backend, check_truth, is_number, shown
 from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.refinement import MOST_STEPS
-from flitlab.runner import TerminateAsInterrupt, rounded, run_keeping
+from flitlab.runner import TerminateAsInterrupt, run_keeping, warn_if_rounded
 
 SEEDS = 2**53 - 1  # number of distinct values of run.seed
 PRECISION = 0.05  # least run.precision of automatic windows: coarse, because a search does not need the exact latency
@@ -97,8 +97,7 @@ def find_saturation(
                                 f"high - low, with at most {MOST_STEPS} steps between them.")
     if not is_number(confidence) or not 0 < confidence < 1:
         raise _core.ConfigError(f"find_saturation(confidence={shown(confidence)}): it must be between 0 and 1.")
-    for text in rounded(experiment):
-        warnings.warn(text, stacklevel=2)
+    warn_if_rounded(experiment, stacklevel=2)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"run\.\w+ = \d+ is not a multiple")  # every run would repeat it
         return _shown_search(_Tests(experiment, backend), low, high, tolerance, confidence, progress)

@@ -103,23 +103,24 @@ class _Points:
             given.update(dict.fromkeys(rounded(point)))
             self.digests.append(digest_of(key_of(point)))
             self.structures.append(numbers.setdefault(point.core.structure_key(), len(numbers)))
+        if given:
+            self.check_networks(least=1)  # bad input gets one message, and no warnings before it
         for text in given:
             warnings.warn(text, stacklevel=3)
 
     def __getitem__(self, index: int) -> Experiment:
         return self.experiment.set(self.settings[index])
 
-    def check_networks(self) -> None:
-        """Builds one plan per structure if there are several, so that errors that only a plan finds, such as a matrix
-        that does not fit a shape, are raised before the sweep runs for hours."""
+    def check_networks(self, least: int = 2) -> None:
+        """Builds one plan per structure if there are several (``least`` or more), so that errors that only a plan finds,
+        such as a matrix that does not fit a shape, are raised before the sweep runs for hours."""
         firsts = {structure: i for i, structure in reversed(list(enumerate(self.structures)))}
         started = time.monotonic()
-        for i in sorted(firsts.values()) if len(firsts) > 1 else ():
+        for i in sorted(firsts.values()) if len(firsts) >= least else ():
             if time.monotonic() - started > CHECK_SECONDS:
                 return
-            with _of_point(self.settings[i]), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a run repeats these warnings
-                self[i].core.derived()
+            with _of_point(self.settings[i]):
+                self[i].core.check_network()
 
 
 @contextmanager

@@ -131,6 +131,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
 _GRAPH = '; a graph can be one (topology.kind = "graph", or Experiment.with_topology)'
 _TABLE = '; a function or a table can give oblivious routes (Experiment.with_routes, or routing.algorithm = "table")'
 _PATTERN = '; a function or a matrix can give destinations (Experiment.with_pattern, or traffic.pattern = "matrix")'
+_STENCIL = Missing("word for stencils; Experiment.with_pattern(fl.patterns.stencil(SHAPE)) makes one")
 _STAGES = Missing('butterfly of canonical routers; router.kind = "metro" has networks of stages, and a mesh with '
                   'topology.shape = [1] is a single stage')
 _HYPERX = Missing("this order of dimensions in a HyperX network; minimal, ugal_l and dal choose others")
@@ -186,7 +187,8 @@ VALUES: dict[str, dict[str, str | Missing]] = {
         "bad_dragon": "next_group",
         "badperm_yarc": Missing(f"worst case of a Clos{_PATTERN}"),
         **_lacks("bit_rotation", "taper64", "diagonal", "asymmetric", "butterfly", "traffic_butterfly", "worst_case",
-                 "stencil", "nearest_group", what="pattern {}" + _PATTERN),
+                 "nearest_group", what="pattern {}" + _PATTERN),
+        **dict.fromkeys(("stencil", "halo", "nearest_neighbours"), _STENCIL),
     },
     "traffic.injection": {
         "onoff": "on_off", "burst": "on_off", "bursty": "on_off", "poisson": "bernoulli", "exponential": "bernoulli",

@@ -301,6 +301,7 @@ PYBIND11_MODULE(_core, m) {
       .def("files_hash", &Experiment::files_hash)
       .def("structure_key", &Experiment::structure_key)
       .def("epoch_cycles", &cycles_of_epoch)
+      .def("check_network", [](const Experiment& e) { make_plan(e); })
       .def("derived", &derived)
       .def("forms", &forms);
 

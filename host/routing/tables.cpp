@@ -89,9 +89,22 @@ void check_size(const Topology& t) {
                  "Routing tables have an entry for every pair.");
 }
 
+/// Returns a message. needed: "5", or "more than 16".
+std::string too_few_layers(const std::string& needed, u32 layers, const std::string& cycle) {
+  return "router.vcs: the routes of this graph need " + needed +
+         " virtual-channel layers to be free of deadlock, and there " +
+         (layers == 1 ? "is 1" : "are " + std::to_string(layers)) + "; " + cycle + ". Raise router.vcs.";
+}
+
 /// Assigns every path to the first layer (virtual-channel class) whose channel dependencies stay acyclic with it.
 void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
+  constexpr u32 kMostLayers = 16;  // largest router.vcs
+  // With too few layers, the assignment goes on to find how many there must be. In larger networks the message lacks
+  // this number, because the assignment takes seconds for 256 routers and minutes for 512, for routes that are not
+  // used.
+  constexpr u32 kCounted = 128;
   const u32 channels = t.routers * t.network_ports;
+  std::string cycle_of_first;  // the first path that needs more layers than there are
   std::vector<DependencyGraph> layers(1, DependencyGraph(channels));
   table.layer.assign(std::size_t{t.routers} * t.routers, 0);
   for (u32 s = 0; s < t.terminal_routers(); ++s)
@@ -101,15 +114,17 @@ void assign_layers(const Topology& t, RouteTable& table, u32 max_layers) {
       for (std::vector<u32> cycle; !(cycle = try_path(t, layers[layer], path)).empty(); ++layer) {
         if (layer + 1 < layers.size()) continue;
         if (layers.size() == max_layers)
-          throw TooFewLayers("router.vcs: the routes of this graph need more than " + std::to_string(max_layers) +
-                             " virtual-channel layers to be free of deadlock; the path from router " +
-                             std::to_string(s) + " to " + std::to_string(d) + " would close the cycle " +
-                             show_cycle(t, cycle) + ". Raise router.vcs.");
+          cycle_of_first = "the path from router " + std::to_string(s) + " to " + std::to_string(d) +
+                           " would close the cycle " + show_cycle(t, cycle);
+        if (layers.size() >= max_layers && (t.routers > kCounted || layers.size() >= kMostLayers))
+          throw TooFewLayers(too_few_layers("more than " + std::to_string(layers.size()), max_layers, cycle_of_first));
         layers.emplace_back(channels);
       }
       table.layer[std::size_t{s} * t.routers + d] = static_cast<u8>(layer);
     }
   table.layers = static_cast<u32>(layers.size());
+  if (table.layers > max_layers)
+    throw TooFewLayers(too_few_layers(std::to_string(table.layers), max_layers, cycle_of_first));
 }
 
 /// A line of a user's table for a (router, destination) pair for which an earlier line exists.
@@ -174,6 +189,13 @@ void for_each_entry(std::string_view key, const TextSource& text, const Topology
   });
 }
 
+/// Returns a message: a user's table has no route for a pair of routers.
+std::string no_line(u32 router, u32 destination) {
+  const std::string pair = std::to_string(router) + "," + std::to_string(destination);
+  return "the table has no line for router " + std::to_string(router) + " and destination " +
+         std::to_string(destination) + ". Add one, " + pair + ",PORT.";
+}
+
 /// Returns a loop of routers that packets to `destination` may follow; empty if there is none. `ports`: as in
 /// shortest_ports().
 std::vector<u32> loop_toward(const Topology& t, const std::vector<u64>& ports, u32 destination) {
@@ -221,9 +243,7 @@ std::vector<u64> read_port_sets(std::string_view key, const TextSource& text, co
   const std::string where = std::string(key) + ": " + text.path() + ": ";
   for (u32 d = 0; d < t.terminal_routers(); ++d) {
     for (u32 r = 0; r < t.routers; ++r)
-      if (r != d && !ports[std::size_t{r} * t.routers + d])
-        throw ConfigError(where + "router " + std::to_string(r) + " has no entry for destination " + std::to_string(d) +
-                          ", which is unreachable from it.");
+      if (r != d && !ports[std::size_t{r} * t.routers + d]) throw ConfigError(where + no_line(r, d));
     const std::vector<u32> loop = loop_toward(t, ports, d);
     if (loop.empty()) continue;
     std::string text_of_loop;
@@ -303,8 +323,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.terminal_routers(); ++d)
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
-        throw ConfigError(std::string(key) + ": " + path + ": router " + std::to_string(s) +
-                          " has no entry for destination " + std::to_string(d) + ", which is unreachable from it.");
+        throw ConfigError(std::string(key) + ": " + path + ": " + no_line(s, d));
   // Entries for the router itself, and for routers without terminals, are not used.
   std::replace(table.port.begin(), table.port.end(), u8{0xFF}, u8{0});
   for (u32 r = 0; r < t.routers; ++r) join_lines(std::string(key) + ": " + path, t, table, r, more[r]);

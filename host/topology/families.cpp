@@ -101,6 +101,24 @@ void draw_links(u32 routers, u32 degree, u64 seed, u32 attempt, std::vector<std:
   }
 }
 
+/// Returns whether the global channels of a group lead to all other groups equally often.
+bool fits(const GroupSizes& s) {
+  const bool circulant = s.arrangement == Arrangement::kCirculant;
+  return s.groups > 1 && s.routers * s.global % (s.groups - 1) == 0 &&
+         (!circulant || (s.groups % 2 && s.global % 2 == 0));
+}
+
+/// Returns the numbers of groups that fit and are next to the given one: "9", "5 or 9". There is one: 2, or 3 for the
+/// circulant arrangement with an even number of global channels.
+std::string nearest_groups(const GroupSizes& s) {
+  GroupSizes below = s, above = s;
+  while (below.groups > 1 && !fits(below)) --below.groups;
+  while (above.groups <= s.routers * s.global && !fits(above)) ++above.groups;
+  std::string text = below.groups > 1 ? std::to_string(below.groups) : "";
+  if (fits(above) && above.groups != below.groups) text += (text.empty() ? "" : " or ") + std::to_string(above.groups);
+  return text;
+}
+
 bool is_connected(const std::vector<std::set<u32>>& joined) {
   const u32 routers = static_cast<u32>(joined.size());
   Parts parts(routers);
@@ -133,21 +151,18 @@ Links hyperx(const std::vector<u32>& shape, u32 copies) {
 }
 
 std::string misfit(const GroupSizes& s) {
-  const u32 channels = s.routers * s.global;
+  if (fits(s)) return "";
   const bool circulant = s.arrangement == Arrangement::kCirculant;
-  const auto fits = [&](u32 groups) {
-    return groups > 1 && channels % (groups - 1) == 0 && (!circulant || (groups % 2 && s.global % 2 == 0));
-  };
-  if (fits(s.groups)) return "";
-  u32 below = s.groups, above = s.groups;
-  while (below > 1 && !fits(below)) --below;
-  while (above <= channels && !fits(above)) ++above;
-  std::string text = "a group has " + std::to_string(channels) + " global channels, which must lead to each of the " +
-                     std::to_string(s.groups - 1) + " other groups equally often";
+  std::string text = "a group has " + std::to_string(s.routers * s.global) +
+                     " global channels, which must lead to each of the " + std::to_string(s.groups - 1) +
+                     " other groups equally often";
   if (circulant) text += "; the circulant arrangement also needs an odd number of groups and even global_channels";
-  if (below > 1) text += ". The next number of groups that fits is " + std::to_string(below);
-  if (fits(above)) text += (below > 1 ? " or " : ". The next number of groups that fits is ") + std::to_string(above);
-  return text + ".";
+  if (!circulant || s.global % 2 == 0)
+    return text + ". The next number of groups that fits is " + nearest_groups(s) + ".";
+  GroupSizes even = s;
+  even.global = s.global > 1 ? s.global - 1 : 2;
+  return text + ". Use topology.global_channels = " + std::to_string(even.global) +
+         " with topology.groups = " + nearest_groups(even) + ", or another arrangement.";
 }
 
 Links dragonfly(const GroupSizes& s) {

@@ -21,6 +21,11 @@ void require_connected(const Links& g, const std::vector<u32>& degree, const std
 
 }  // namespace
 
+std::string most_channels(u32 terminals) {
+  return "at most " + std::to_string(kMostGraphPorts - terminals) + " are supported beside " +
+         std::to_string(terminals) + (terminals == 1 ? " terminal" : " terminals");
+}
+
 Topology make_network(const Links& g, const std::string& where) {
   std::vector<u32> degree(g.routers, 0);
   for (const Link& link : g.links) ++degree[link.a], ++degree[link.b];
@@ -36,9 +41,11 @@ Topology make_network(const Links& g, const std::string& where) {
   t.network_ports = *std::max_element(degree.begin(), degree.end());
   t.ports = t.network_ports + g.concentration;
   if (t.ports > kMostGraphPorts)
-    throw ConfigError(where + ": a router has " + std::to_string(t.network_ports) + " channels; at most " +
-                      std::to_string(kMostGraphPorts - g.concentration) + " are supported with " +
-                      std::to_string(g.concentration) + " terminals.");
+    throw ConfigError(where + ": router " +
+                      std::to_string(std::max_element(degree.begin(), degree.end()) - degree.begin()) + " has " +
+                      std::to_string(t.network_ports) + " channels; " + most_channels(g.concentration) +
+                      ". Remove links of it, or divide it into several routers" +
+                      (g.concentration > 1 ? ", or lower topology.concentration." : "."));
   t.peers.resize(std::size_t{t.routers} * t.ports);
   t.address.resize(t.routers);
   std::iota(t.address.begin(), t.address.end(), 0u);

@@ -48,6 +48,10 @@ class Parts {
   std::vector<u32> of_;
 };
 
+/// Returns how many channels a router with `terminals` terminals may have, for messages: "at most 62 are supported
+/// beside 2 terminals".
+std::string most_channels(u32 terminals);
+
 /// Returns the network of a list of links. Throws ConfigError if it is not connected, or if a router has too many
 /// ports. `where`: begins messages, for example "topology.file: ring.csv".
 Topology make_network(const Links& links, const std::string& where);

@@ -223,6 +223,15 @@ def test_rounded_windows_give_a_warning(small):
         fl.run(small.set(FAST))
 
 
+def test_a_bad_network_gives_one_message_and_no_warnings_about_windows(small, cli, config):
+    bad = {"topology.kind": "slim_fly", "topology.shape": None, "topology.order": 6, "run.measure_cycles": 450}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for call in (fl.run, fl.find_saturation, lambda e: fl.sweep(e, {"traffic.load": [0.1, 0.2]}, progress=False)):
+            with pytest.raises(fl.ConfigError, match=r"topology\.order = 6 does not fit"):
+                call(small.set(FAST | bad))
+
+
 # Terms.
 
 

@@ -44,6 +44,7 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"routing.algorithm": "ugal_dragonflynew"}, 'in flitlab it is "ugal_l"'),
     ({"routing.algorithm": "ODD_EVEN"}, 'in flitlab it is "odd_even"'),
     ({"routing.algorithm": "general_turn"}, "flitlab has no routing by turn models"),
+    ({"traffic.pattern": "stencil"}, r"flitlab has no word for stencils; .*fl\.patterns\.stencil\(SHAPE\)"),
     ({"traffic.pattern": "taper64"}, "flitlab has no pattern taper64; a function or a matrix"),
     ({"router.switch_allocator": "loa"}, "flitlab has no loa allocator"),
     ({"router.kind": "oq"}, "flitlab has no purely output-queued router"),

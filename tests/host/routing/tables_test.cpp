@@ -10,6 +10,8 @@
 
 #include "host/routing/dependency.hpp"
 #include "host/routing/tables.hpp"
+#include "host/topology/families.hpp"
+#include "host/topology/links.hpp"
 #include "host/topology/metrics.hpp"
 #include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
@@ -154,8 +156,30 @@ TEST(Tables, NeedOneLayerOnATreeAndTwoOnARing) {
     shortest_path_table(make_graph(TextSource(ring.path), 1), 1);
     FAIL();
   } catch (const ConfigError& error) {
-    EXPECT_NE(std::string(error.what()).find("would close the cycle"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("->"), std::string::npos);
+    for (const char* part : {"need 2 virtual-channel layers", "there is 1;", "would close the cycle", "->"})
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+/// The message about too few layers has the number with which the same graph is accepted.
+TEST(Tables, SayHowManyLayersTheyNeed) {
+  const auto message = [](const Topology& t, u32 layers) -> std::string {
+    try {
+      shortest_path_table(t, layers);
+    } catch (const TooFewLayers& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (u64 seed = 1; seed <= 3; ++seed) {
+    const Topology t = make_network(jellyfish(64, 4, seed), "test");
+    u32 needed = 1;
+    while (!message(t, needed).empty()) ++needed;
+    ASSERT_GT(needed, 1u);
+    for (u32 layers = 1; layers < needed; ++layers)
+      EXPECT_NE(message(t, layers).find("need " + std::to_string(needed) + " virtual-channel layers"),
+                std::string::npos)
+          << message(t, layers);
   }
 }
 
@@ -190,7 +214,8 @@ TEST(Tables, OfTheUserAreChecked) {
   };
   EXPECT_NE(message(bad.path).find("can deadlock"), std::string::npos) << message(bad.path);
   EXPECT_NE(message(bad.path).find("[0->1]"), std::string::npos);
-  EXPECT_NE(message(partial.path).find("unreachable"), std::string::npos);
+  EXPECT_NE(message(partial.path).find("no line for router 0 and destination 2. Add one, 0,2,PORT."),
+            std::string::npos);
   std::string looping = clockwise;
   looping.replace(looping.find("1,3,"), 5, "1,3," + std::to_string(port_to(1, 0)));
   const TextFile loop(looping);
