@@ -112,8 +112,8 @@ class _Points:
         return self.experiment.set(self.settings[index])
 
     def check_networks(self, least: int = 2) -> None:
-        """Builds one plan per structure if there are several (``least`` or more), so that errors that only a plan finds,
-        such as a matrix that does not fit a shape, are raised before the sweep runs for hours."""
+        """Builds one plan per structure if there are ``least`` or more, so that errors that only a plan finds, such as
+        a matrix that does not fit a shape, are raised before the sweep runs for hours."""
         firsts = {structure: i for i, structure in reversed(list(enumerate(self.structures)))}
         started = time.monotonic()
         for i in sorted(firsts.values()) if len(firsts) >= least else ():

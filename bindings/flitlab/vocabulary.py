@@ -24,6 +24,8 @@ _OUTPUT = Missing("purely output-queued router; `router.internal_speedup` adds o
 _POWER = Missing("model of power or area")
 _SENSING = Missing("choice of congestion measures; minimal_adaptive routing counts credits")
 _THRESHOLD = Missing("latency limit for saturation; flitlab tests whether source queues grow")
+_PERMUTATION = Missing("seed of random_permutation, which is always the same permutation; "
+                       "Experiment.with_pattern(fl.patterns.permutation(SEED)) draws others")
 _WATCH = Missing("list of packets to watch; `flitlab trace` writes all events of chosen routers")
 
 # Simulator -> the simulator's name of a parameter -> flitlab's dotted path with a note on differences, or the feature
@@ -54,7 +56,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "warmup_periods": ("run.warmup_cycles", ", in cycles, or auto"), "sample_period": ("run.measure_cycles", ""),
         "max_samples": ("run.longest_window", ", in cycles"), "stopping_thres": ("run.precision", ""),
         "warmup_thres": ("run.precision", ""), "acc_stopping_thres": ("run.precision", ""),
-        "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": ("run.seed", ""),
+        "deadlock_warn_timeout": ("run.watchdog_cycles", ""), "seed": ("run.seed", ""), "perm_seed": _PERMUTATION,
         "latency_thres": _THRESHOLD, "batch_count": Missing("series of batches; a sweep over run.seed repeats a batch"),
         "priority": ("router.arbiter", ', as "highest_priority_first", "oldest_first" or "most_hops_first"'),
         "class_priority": ("traffic.class_priority", ""), "classes": ("traffic.classes", ""),

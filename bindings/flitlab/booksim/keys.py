@@ -76,7 +76,8 @@ KEYS: dict[str, Fate] = {
     "packet_size": Fate(EXACT, "`traffic.packet_flits`, `traffic.class_flits`; with several classes one length each"),
     "packet_size_rate": Fate(EXACT, "`traffic.packet_flits`, as weights of lengths"),
     "pair_stats": _PRINTED,
-    "perm_seed": Fate(EQUIVALENT, "`traffic = randperm` draws another permutation than BookSim, by `run.seed`"),
+    "perm_seed": Fate(IGNORED, "`traffic = randperm` is always the same permutation in flitlab, and not one of "
+                      "BookSim's; in Python `with_pattern(fl.patterns.permutation(SEED))` draws others"),
     "power_output_file": _POWER, "print_activity": _PRINTED, "print_csv_results": _PRINTED,
     "priority": Fate(EQUIVALENT, "`router.arbiter`: `class`, `age`, `hop_count`. In BookSim arbiters of `arb_type` "
                      "break ties; in flitlab the lowest number wins"),

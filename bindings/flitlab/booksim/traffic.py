@@ -18,7 +18,6 @@ _MOST_CLASSES = 8
 def traffic(settings: Settings, called: str) -> dict[str, Any]:
     """Returns parameters of the traffic. Raises ConfigError."""
     classes = settings.whole("classes")
-    settings.use("perm_seed")
     if not 1 <= classes <= _MOST_CLASSES:
         raise ConfigError(f"{called}: classes = {classes} is not translated: flitlab has 1 to {_MOST_CLASSES} classes.")
     sizes = [_sizes(settings, c, classes) for c in range(classes)]
