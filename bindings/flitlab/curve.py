@@ -14,6 +14,7 @@ from flitlab._core import ConfigError, Experiment
 from flitlab.arguments import did_you_mean, is_number, shown, writing
 from flitlab.curve_rows import RESULT_COLUMNS, SharedConfigs, row_of
 from flitlab.experiment import file_paths
+from flitlab.ideal import ideal_throughput
 from flitlab.over_seeds import by_point, mean_and_half
 from flitlab.result import precision_reached
 from flitlab.rows import Rows
@@ -146,15 +147,14 @@ class Curve:
         first = dict(zip(self.keys, next(rows.pick(*self.keys)), strict=True))
         try:
             if self.experiment is not None:
-                derived = self.experiment.set(first).derived()
+                return ideal_throughput(self.experiment.set(first))
             elif not self.configs or any(self.configs[0].get(path) for path in file_paths()):
                 return None  # files may have changed
             else:
                 place = next(i for i, row in enumerate(self.rows.pick(*self.keys)) if row == tuple(first.values()))
-                derived = Experiment(self.configs[place] | first, "", {}).derived()
+                return ideal_throughput(Experiment(self.configs[place] | first, "", {}))
         except ConfigError:
             return None
-        return derived.get("saturation_load_bound")
 
     @property
     def throughput(self) -> float:

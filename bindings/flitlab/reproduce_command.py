@@ -13,7 +13,7 @@ from functools import partial
 from flitlab import _core
 from flitlab._core import ConfigError, __version__
 from flitlab.reproduction import FAILED, ROW_VERDICTS, chosen, counts, experiments
-from flitlab.reproduction_page import page
+from flitlab.reproduction_page import page, with_ideal
 from flitlab.runner import TerminateAsInterrupt
 
 Timed = tuple[list[dict], float]  # an experiment's rows, and the seconds it took
@@ -67,7 +67,7 @@ def texts(rows: list[dict], readings: bool = True) -> Iterator[str]:
     """Yields the rows of an experiment as lines of text, and then their readings."""
     for line in rows:
         yield (f"{line['verdict']:<8} {line['experiment']:<16} {line['setting']:<22} {line['quantity']:<42} "
-               f"{expected(line)}measured {line['measured']:.4g} {line['unit']}".rstrip())
+               f"{expected(line)}measured {with_ideal(line)} {line['unit']}".rstrip())
     for reading in dict.fromkeys(line["reading"] for line in rows if line["reading"] and readings):
         yield f"         {rows[0]['experiment']:<16} read as: {reading}"
 

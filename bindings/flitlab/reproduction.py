@@ -29,6 +29,18 @@ def once(function: Callable[..., Any], *arguments: Any, **settings: Any) -> Call
     return cache(lambda: function(*arguments, **settings))
 
 
+class Throughput(float):
+    """A measured throughput or saturation load. ideal: the load at which the busiest channel is full, in the same unit;
+    None if it is unknown."""
+
+    ideal: float | None
+
+    def __new__(cls, value: float, ideal: float | None) -> Throughput:
+        made = super().__new__(cls, value)
+        made.ideal = ideal
+        return made
+
+
 def row(experiment: str, quantity: str, source: str, setting: str, published: float | None,
         measured: float | Callable[[], float], unit: str, tolerance: float | Callable[[], float],
         lower_is_better: bool = False, higher_is_better: bool = False, reading: str | Callable[[], str] = "",
@@ -40,6 +52,8 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
     measured value; its verdict is match (within the tolerance), better or out. check: ``published`` is the value that
     must result by construction (a count, a formula, another implementation); verdict holds or broken. context
     (``published`` is None): the source has no value to compare with; verdict context.
+
+    A measured :class:`Throughput` gives the row its ideal throughput; rows of other quantities have None.
 
     tolerance: absolute, in ``unit``. uncertainty: of the measured value, in ``unit``; the verdict is better only if the
     difference exceeds it.
@@ -61,8 +75,8 @@ def row(experiment: str, quantity: str, source: str, setting: str, published: fl
         kind, verdict = "published", "match" if inside else "better" if better else "out"
     return {
         "experiment": experiment, "kind": kind, "quantity": quantity, "source": source, "setting": setting,
-        "published": published, "measured": measured, "unit": unit, "tolerance": tolerance, "verdict": verdict,
-        "reading": reading,
+        "published": published, "measured": float(measured), "unit": unit, "tolerance": tolerance, "verdict": verdict,
+        "reading": reading, "ideal": getattr(measured, "ideal", None),
     }
 
 
@@ -96,8 +110,8 @@ def reproduce(*names: str, full: bool = False, keep: str | Path = "out/reproduce
     full: run at the paper's size those experiments that would take a small machine more than minutes. They print the
     expected time and save progress in folder ``keep``, so that an interrupted call continues when repeated.
     Row keys: experiment, kind (published, check or context), quantity, source, setting, published (in a check: the
-    required value), measured, unit, tolerance, verdict, reading (how the source was interpreted). Raises ConfigError
-    for unknown names.
+    required value), measured, unit, tolerance, verdict, reading (how the source was interpreted), ideal (of a
+    throughput: the load at which the busiest channel is full; otherwise None). Raises ConfigError for unknown names.
     """
     return [line for run in chosen(names, full, keep).values() for line in run()]
 

@@ -34,8 +34,14 @@ def table(heads: list[str], lines: list[list[object]], numbers: set[str]) -> Ite
         yield "| " + " | ".join(map(cell, line)) + " |"
 
 
+def with_ideal(line: dict) -> str:
+    """Returns the measured value of a row and, of a throughput, the ideal one: "0.443 (ideal 0.5)"."""
+    ideal = line.get("ideal")
+    return f"{line['measured']:.4g}" + ("" if ideal is None else f" (ideal {ideal:.4g})")
+
+
 def judged(line: dict) -> list[object]:
-    return [f"{line[head]:.4g}" if head == "measured" else line[head] for head in JUDGED]
+    return [with_ideal(line) if head == "measured" else line[head] for head in JUDGED]
 
 
 def duration(seconds: float) -> str:
@@ -58,7 +64,7 @@ def out(done: Done) -> Iterator[str]:
         yield "No row is out or broken."
         return
     heads = ["experiment", "kind", "setting", "quantity", "published", "measured", "unit", "reading"]
-    yield from table(heads, [[f"{line[h]:.4g}" if h == "measured" else line[h] for h in heads] for line in lines],
+    yield from table(heads, [[with_ideal(line) if h == "measured" else line[h] for h in heads] for line in lines],
                      {"published", "measured"})
 
 

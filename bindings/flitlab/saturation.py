@@ -10,6 +10,7 @@ import numpy as np
 from flitlab import _core
 from flitlab.arguments import Backend, check_backend, check_truth, is_number, shown
 from flitlab.experiment import Experiment, Given, experiment_of
+from flitlab.ideal import ideal_throughput
 from flitlab.refinement import MOST_STEPS
 from flitlab.runner import TerminateAsInterrupt, run_keeping, warn_if_rounded
 
@@ -61,11 +62,14 @@ class Saturation(float):
     """A load in flits/cycle/terminal: the lower end of the interval that contains the saturation load with probability
     ``confidence``.
 
-    interval: both ends. runs: number of runs. cycles: sum of their cycles.
+    interval: both ends. bound: the ideal throughput, the load at which the busiest channel is full
+    (``saturation_load_bound`` of ``Experiment.derived``); None if flitlab cannot compute it. runs: number of runs.
+    cycles: sum of their cycles.
     """
 
     interval: tuple[float, float]
     confidence: float
+    bound: float | None
     runs: int
     cycles: int
 
@@ -135,6 +139,7 @@ def _search(tests: _Tests, low: float, high: float, tolerance: float, confidence
         border.observe(load, tests.saturated(load))
     found = Saturation(left)
     found.interval, found.confidence = (left, right), confidence
+    found.bound = ideal_throughput(tests.experiment.set("traffic.load", high))
     found.runs, found.cycles = tests.runs, tests.cycles
     return found
 

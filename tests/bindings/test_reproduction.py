@@ -13,8 +13,8 @@ import pytest
 import flitlab
 from flitlab import reproduce_command, reproduction
 from flitlab.reproduce_command import table
-from flitlab.reproduction import row
-from flitlab.reproduction_page import cited, grouped, page
+from flitlab.reproduction import Throughput, row
+from flitlab.reproduction_page import cited, grouped, page, with_ideal
 
 
 def measured(published, value, experiment="x.one", reading="as read", **settings):
@@ -31,6 +31,15 @@ def test_kinds_and_their_verdicts():
     assert reported(2, 2.5, check=True) == ("check", "holds") and reported(2, 3, check=True) == ("check", "broken")
     assert reported(2, 1, lower_is_better=True, check=True) == ("check", "holds")
     assert reported(None, 7) == reported(None, 7, check=True) == ("context", "context")
+
+
+def test_a_throughput_has_its_ideal_beside_it():
+    found = measured(None, Throughput(0.4434, 0.5))
+    assert found["ideal"] == 0.5 and with_ideal(found) == "0.4434 (ideal 0.5)"
+    assert measured(None, 0.4434)["ideal"] is None and with_ideal(measured(None, 0.4434)) == "0.4434"
+    assert "measured 0.4434 (ideal 0.5) m/s" in next(reproduce_command.texts([found]))
+    judged = "\n".join(page({"x.one": ([measured(0.4, Throughput(0.4434, 0.5))], 1)}, "command", "1"))
+    assert "| published | alone | speed | 0.4 | 0.4434 (ideal 0.5) | m/s | 0.5 | match |" in judged
 
 
 def test_a_line_for_each_experiment_their_sum_and_what_is_out():

@@ -147,6 +147,25 @@ def test_no_routes_carry_more_than_the_bound_of_adaptive_routing(seed):
     assert found == pytest.approx(min(best, 1), rel=0.15)
 
 
+MESH, TREE = {"topology.shape": [4, 4]}, {"topology.children": [4], "topology.parents": [2]}
+TEN = [("mesh", "dimension_order", "transpose"), ("mesh", "o1turn", "transpose"), ("mesh", "odd_even", "transpose"),
+       ("mesh", "minimal_adaptive", "bit_complement"), ("fat_tree", "nearest_common_ancestor", "bit_complement"),
+       ("dragonfly", "minimal", "next_group"), ("dragonfly", "ugal_l", "next_group"),
+       ("flattened_butterfly", "minimal", "next_router"), ("slim_fly", "valiant", "uniform"),
+       ("polarfly", "minimal", "random_permutation")]
+
+
+@pytest.mark.parametrize(("kind", "algorithm", "pattern"), TEN)
+def test_the_saturation_load_stands_beside_its_bound_and_below_it(kind, algorithm, pattern):
+    experiment = fl.Experiment.from_dict({
+        "topology.kind": kind, "routing.algorithm": algorithm, "traffic.pattern": pattern, "router.vcs": 6,
+        "router.buffer_flits": 16, "run.warmup_cycles": 1000, "run.measure_cycles": 5000,
+        **{"mesh": MESH, "fat_tree": TREE}.get(kind, {})})
+    found = fl.find_saturation(experiment, tolerance=0.05, progress=False)
+    assert found.bound == experiment.derived()["saturation_load_bound"]
+    assert 0 < found <= found.bound
+
+
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(case=st.sampled_from([*OBLIVIOUS, ("dragonfly", "ugal_l"), ("hyperx", "omniwar"), ("mesh", "odd_even"),
                              ("torus", "minimal_adaptive"), ("fat_tree", "adaptive")]),

@@ -8,7 +8,7 @@ from functools import cache, partial
 from flitlab.classics.published.measuring import FLITS, HIGHEST, ROUTER_IS, context, highest, network, ratio, relation
 from flitlab.experiment import Experiment
 from flitlab.network import Network
-from flitlab.reproduction import once, row
+from flitlab.reproduction import Throughput, once, row
 
 CODES = "CODES, README.slimfly.txt, 2"
 SYNTHETIC = "CODES, README_synthetic_slimfly.txt"
@@ -29,7 +29,9 @@ READING_SLIM = (
 READING_POLAR = (
     "Only the abstract of the paper was read. The Moore bound for diameter 2 and d links per router is d^2 + 1 "
     "routers. Routers and links are counted in the wiring of the emulated network.")
-READING_RUNS = READING_POLAR + f" {ROUTER_IS} 57 routers (q = 7) with 4 terminals each. {HIGHEST}"
+READING_RUNS = (
+    READING_POLAR + f" {ROUTER_IS} 57 routers (q = 7) with 4 terminals each. {HIGHEST} Some terminals do so with "
+    "minimal routing to the next router.")
 
 
 @cache
@@ -79,7 +81,7 @@ def slim(algorithm: str) -> Experiment:
                    routing__algorithm=ALGORITHMS[algorithm])
 
 
-def worst_case(algorithm: str) -> float:
+def worst_case(algorithm: str) -> Throughput:
     """Returns the throughput per active terminal for the worst case of minimal routing."""
     e = slim(algorithm)
     partner = paths_of_four(e)
@@ -88,7 +90,8 @@ def worst_case(algorithm: str) -> float:
         router, place = divmod(source, TERMINALS)
         return partner[router] * TERMINALS + place if router in partner else None
 
-    return highest(e.with_pattern(pattern), ADVERSARIAL) * 50 / len(partner)
+    found = highest(e.with_pattern(pattern), ADVERSARIAL)
+    return Throughput(found * 50 / len(partner), found.ideal)  # the ideal one is of terminals that send
 
 
 def slim_fly() -> list[dict]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from flitlab.experiment import Experiment
-from flitlab.reproduction import row
+from flitlab.ideal import ideal_throughput
+from flitlab.reproduction import Throughput, row
 from flitlab.runner import run, run_job
 
 # The router takes one cycle. Its allocators are nearly maximal, so that channels limit the throughput, not the router.
@@ -17,7 +18,8 @@ ROUTER = ONE_CYCLE | ALLOCATORS | {"router.vcs": 12, "router.buffer_flits": 16, 
 ROUTER_IS = ("Routers of one cycle, with 12 virtual channels of 16 flits unless noted otherwise; separable allocators "
              "with four iterations (iSLIP); packets of 4 flits.")
 HIGHEST = ("Throughput: the highest accepted load of several offered loads, because the accepted load of some "
-           "algorithms falls beyond saturation.")
+           "algorithms falls beyond saturation. Ideal: the load at which the busiest channel is full; beyond it, "
+           "terminals whose routes avoid this channel may send more.")
 FLITS = "flits/cycle/terminal"
 
 
@@ -26,10 +28,12 @@ def network(**settings) -> Experiment:
     return Experiment.from_dict(ROUTER | {key.replace("__", "."): value for key, value in settings.items()})
 
 
-def highest(e: Experiment, loads: Iterable[float], warmup: int = 2000, cycles: int = 3000) -> float:
+def highest(e: Experiment, loads: Iterable[float], warmup: int = 2000, cycles: int = 3000) -> Throughput:
     """Returns the highest accepted load of several offered loads, flits/cycle/terminal."""
     e = e.set({"run.warmup_cycles": warmup, "run.measure_cycles": cycles, "run.drain_cycles": 0})
-    return max(r["accepted"] for r in run_job([e.set("traffic.load", load) for load in loads], threads=1))
+    experiments = [e.set("traffic.load", load) for load in loads]
+    most = max(r["accepted"] for r in run_job(experiments, threads=1))
+    return Throughput(most, ideal_throughput(experiments[0]))
 
 
 def channel_limit(e: Experiment, load: float, cycles: int = 20000) -> float:
@@ -41,11 +45,12 @@ def channel_limit(e: Experiment, load: float, cycles: int = 20000) -> float:
     return found.accepted / found.channels.use.max()
 
 
-def carried(e: Experiment, high: float, steps: int = 7, cycles: int = 3000) -> float:
-    """Returns the saturation load by bisection up to ``high``: the highest load at which runs with two of three seeds
-    are steady, flits/cycle/terminal."""
+def carried(e: Experiment, high: float, steps: int = 7, cycles: int = 3000) -> Throughput:
+    """Returns the saturation load by bisection up to ``high`` or to the ideal throughput, above which no load is steady
+    for long: the highest load at which runs with two of three seeds are steady, flits/cycle/terminal."""
     e = e.set({"run.warmup_cycles": 2000, "run.measure_cycles": cycles, "run.drain_cycles": 2000})
-    low = 0.0
+    ideal = ideal_throughput(e)
+    low, high = 0.0, high if ideal is None else min(high, ideal)
     for _ in range(steps):
         middle = (low + high) / 2
         runs = run_job([e.set({"traffic.load": middle, "run.seed": seed}) for seed in (1, 2, 3)], threads=1)
@@ -53,7 +58,7 @@ def carried(e: Experiment, high: float, steps: int = 7, cycles: int = 3000) -> f
             low = middle
         else:
             high = middle
-    return low
+    return Throughput(low, ideal)
 
 
 def ratio(first, second) -> partial:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from flitlab.classics.published.measuring import ALLOCATORS, ONE_CYCLE, context
 from flitlab.experiment import Experiment
-from flitlab.reproduction import once, row
+from flitlab.ideal import ideal_throughput
+from flitlab.reproduction import Throughput, once, row
 from flitlab.runner import run_job
 
 KAROL = "Input Versus Output Queueing on a Space-Division Packet Switch, abstract"
@@ -53,9 +54,10 @@ def exact_limit(n: int) -> float:
     return sum(p * sum(k > 0 for k in state) for state, p in heads.items()) / n
 
 
-def full(e: Experiment) -> float:
+def full(e: Experiment) -> Throughput:
     """Returns the accepted load per terminal at full offered load."""
-    return run_job([e.set({"traffic.load": 1.0})], threads=1)[0]["accepted"]
+    e = e.set("traffic.load", 1.0)
+    return Throughput(run_job([e], threads=1)[0]["accepted"], ideal_throughput(e))
 
 
 def ideal_switch(ports: int, output_buffers: int = 1) -> Experiment:
