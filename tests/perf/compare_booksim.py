@@ -76,6 +76,7 @@ FAMILIES = [("full_mesh", "minimal", ANYNET), ("flattened_butterfly", "minimal",
             ("polarstar", "minimal", ANYNET), ("jellyfish", "minimal", ANYNET), ("cmesh", "minimal", ANYNET),
             ("chiplet_mesh", "dimension_order", NONE)]
 LOAD_OF_IDEAL = 0.4
+MESH_PORTS = 5  # of a router of the plain mesh, that to its terminal included
 
 
 def booksim(binary, topology, shape, load, period, seed=0, changes=""):
@@ -146,14 +147,15 @@ def anynet(folder: Path, e: fl.Experiment) -> str:
 
 def families(binary: str, tries: int) -> None:
     print("| network, routing | routers | ports | load | BookSim 2, router-cycles/s | flitlab, one thread | ratio "
-          "| latency, BookSim 2 | flitlab |\n|---|---|---|---|---|---|---|---|---|")
+          "| rate x ports | latency, BookSim 2 | flitlab |\n|---|---|---|---|---|---|---|---|---|---|")
+    mesh = fl.Experiment.from_dict({"topology.kind": "mesh", "router.credit_delay": 3})
     for kind, algorithm, in_booksim in FAMILIES:
         e = fl.Experiment.from_dict({"topology.kind": kind, "router.credit_delay": 3, "routing.algorithm": algorithm})
         derived = e.derived()
         load, routers = float(f"{LOAD_OF_IDEAL * derived['saturation_load_bound']:.2g}"), int(derived["routers"])
         period = max(300, int(1.5e5 / routers / load / 6))
         e = e.set("traffic.load", load)
-        best = other = 0.0
+        best = other = plain = 0.0  # rates of flitlab, of BookSim, and of flitlab for a plain mesh
         theirs, speed_of_theirs, ratio = "-", "-", "-"
         with tempfile.TemporaryDirectory() as folder:
             text = anynet(Path(folder), e) if in_booksim == ANYNET else in_booksim
@@ -163,12 +165,14 @@ def families(binary: str, tries: int) -> None:
                     cycles, seconds, found, _ = run_booksim(binary, SETTINGS + rate + text)
                     other, theirs = max(other, cycles * routers / seconds), f"{found:.1f}"
                 best = max(best, measure(e, "cpu", 1)["router_cycles_per_second"])
+                plain = max(plain, measure(mesh.set("traffic.load", load), "cpu", 1)["router_cycles_per_second"])
         if text:
             speed_of_theirs, ratio = f"{other / 1e6:.3f} M", f"{best / other:.0f}"
         ours = fl.run(e).latency_cycles.mean
         ours = math.nan if ours is None else ours
         print(f"| {kind}, {algorithm} | {routers} | {derived['ports']} | {load} | {speed_of_theirs} "
-              f"| {best / 1e6:.2f} M | {ratio} | {theirs} | {ours:.1f} |", flush=True)
+              f"| {best / 1e6:.2f} M | {ratio} | {best * derived['ports'] / plain / MESH_PORTS:.2f} | {theirs} "
+              f"| {ours:.1f} |", flush=True)
 
 
 def files(binary: str, seeds: int) -> None:
