@@ -68,6 +68,19 @@ def out(done: Done) -> Iterator[str]:
                      {"published", "measured"})
 
 
+def unread(done: Done) -> Iterator[str]:
+    """Yields a list of the papers of which sources have the abstract only."""
+    sources = [part for rows, _ in done.values() for line in rows for part in line["source"].split("; ")]
+    papers = sorted({part.removesuffix(", abstract") for part in sources if part.endswith(", abstract")})
+    if not papers:
+        yield "None."
+        return
+    yield ("Published rows of these papers rest on what the abstract says. What other sources say of them is a check, "
+           "if it can be calculated, or context. No row has a paper as its source of which nothing was read.")
+    yield ""
+    yield from (f"- {paper}: abstract" for paper in papers)
+
+
 def cited(sources: list[str]) -> str:
     """Returns sources as one text; their common beginning, such as the title of a paper, appears once."""
     parts = [source.split(", ") for source in sources]
@@ -114,6 +127,8 @@ def page(done: Done, command: str, version: str, full: bool = False, made: str |
     yield from summary(done)
     yield from ("", "## Rows that are out", "")
     yield from out(done)
+    yield from ("", "## Papers of which only the abstract, or nothing, was read", "")
+    yield from unread(done)
     yield from ("", "## Every judged row")
     for name, (rows, _) in done.items():
         yield from section(name, rows)

@@ -89,6 +89,15 @@ def test_an_experiment_that_fails_loses_no_rows_of_the_others(monkeypatch, capsy
     assert "measured 4.5" in printed.out
 
 
+def test_the_page_lists_papers_of_which_only_the_abstract_was_read():
+    def of(source):
+        return row("x.one", "speed", source, "alone", None, 1, "m/s", 0)
+
+    lines = list(page({"x.one": ([of("B, abstract; A, abstract"), of("B, abstract"), of("C, table 1")], 1)}, "c", "1"))
+    assert [line for line in lines if line.startswith("- ")][:2] == ["- A: abstract", "- B: abstract"]
+    assert not any("C" in line for line in lines if line.endswith(": abstract"))
+
+
 def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
     one = [measured(2, 2.5), measured(2, 3, reading="a | b"), measured(None, 7)]
     done = {"x.one": (one, 90.4), "x.two": ([measured(None, 1, "x.two")], 60.2)}
@@ -104,7 +113,7 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
         "| x.two |  |  |  |  |  | 1 | 60 |",
         "| all | 1 |  | 1 |  |  | 2 | 151 |",
     ]
-    out = text[text.index("## Rows that are out"):text.index("## Every judged row")].splitlines()
+    out = text[text.index("## Rows that are out"):text.index("## Papers of which only")].splitlines()
     assert [line for line in out if line.startswith("| x")] == [
         "| x.one | published | alone | speed | 2 | 3 | m/s | a \\| b |"]
     sections = text[text.index("### x.one"):].split("### ")[1:]

@@ -11,8 +11,9 @@ from flitlab.reproduction import FAILED
 
 FAST = ("karol", "islip", "virtual_channels", "dragonfly", "fat_tree", "slim_fly", "polarfly")
 # Published rows that are out, for the reasons in their readings.
-KNOWN_OUT = {("classics.oblivious", "average throughput, O1TURN above ROMM"),
-             ("classics.hyperx", "throughput over UGAL-L, OmniWAR")}
+KNOWN_OUT = {("classics.oblivious", "average throughput, O1TURN above ROMM")}
+# Nothing that the paper's abstract says was compared: sizes are calculated, the rest is from other sources.
+NOTHING_PUBLISHED = {"classics.slim_fly"}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,8 @@ def test_published_numbers_need_no_run(no_runs):
     """Every published row has its source, and no judged row is trivial: relations have the bound 1."""
     table = fl.published("classics")
     known = {name for name in reproduction.experiments() if name.startswith("classics.")}
-    assert set(table.experiment) == known and len(known) == 12
+    assert set(table.experiment) == known - NOTHING_PUBLISHED and len(known) == 12
+    assert all(part.endswith(", abstract") for source in table.source for part in source.split("; "))
     relations = table[(table.unit == "times") & (table.tolerance == 0)]
     assert len(relations) > 30 and set(relations.published) == {1}
     assert {(row.experiment, row.quantity) for row in table.itertuples()} >= KNOWN_OUT

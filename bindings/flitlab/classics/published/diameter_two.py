@@ -10,19 +10,20 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import Throughput, once, row
 
-CODES = "CODES, README.slimfly.txt, 2"
+SIZES = "calculation: the graphs of McKay, Miller and Siran have 2 q^2 routers and diameter 2"
+WORST = "calculation: 2 p terminals share one channel"
 SYNTHETIC = "CODES, README_synthetic_slimfly.txt"
 BESTA = "Slim Fly: A Cost Effective Low-Diameter Network Topology, abstract"
 POLARFLY = "PolarFly: A Cost-Effective and Flexible Low-Diameter Topology, abstract"
-AUTHORS = "PolarFly, README of the authors' software"
-FORMULA = "calculation: number of points of a projective plane"
+FORMULA = "calculation: points of a projective plane, and points of a line"
 ALGORITHMS = {"minimal": "minimal", "Valiant": "valiant", "UGAL-L": "ugal_l"}
 UNIFORM = (0.3, 0.4, 0.5, 0.7, 0.8, 0.9, 1.0)
 ADVERSARIAL = (0.1, 0.2, 0.3, 0.4, 0.5)
 TERMINALS = 3  # per router of the Slim Fly with 50 routers, as in CODES
 READING_SLIM = (
-    "Only the abstract of the paper was read. Sizes and relations are from the documentation of the simulator CODES, "
-    f"which models the paper's networks. {ROUTER_IS} Worst case: routers R1, R2, R3, R4 form a path. Terminals of R1 "
+    "Only the abstract of the paper was read. The worst case is from the documentation of the simulator CODES, which "
+    "models the paper's networks; quotients without a published value are those that it says are above 1. "
+    f"{ROUTER_IS} Worst case: routers R1, R2, R3, R4 form a path. Terminals of R1 "
     "and R3 send to each other, and terminals of R2 and R4 to each other. Their only shortest routes share the channel "
     "between R2 and R3, which limits the throughput to 1/(2p). 44 of the 50 routers form such paths; the terminals of "
     f"the other six are idle, and throughput is per active terminal. {HIGHEST}")
@@ -97,21 +98,21 @@ def worst_case(algorithm: str) -> Throughput:
 def slim_fly() -> list[dict]:
     """Sizes, the worst case of minimal routing, and throughputs of three algorithms."""
     common = {"experiment": "classics.slim_fly", "reading": READING_SLIM}
-    rows = [row(quantity=what, setting="q = 5, p = 3", source=source, published=number, unit=unit, tolerance=0,
-                measured=partial(lambda read: read(counts("slim_fly", 5)), read), **common)
-            for what, source, number, unit, read in (
-                ("routers", CODES, 50, "routers", lambda c: c["routers"]),
-                ("terminals", CODES, 150, "terminals", lambda c: c["routers"] * TERMINALS),
-                ("diameter", SYNTHETIC, 2, "hops", lambda c: c["diameter"]))]
-    rows += [row(quantity="routers", setting=f"q = {q}", source=f"{CODES} (2 q^2)", published=2 * q * q, tolerance=0,
-                 unit="routers", measured=partial(lambda q: counts("slim_fly", q)["routers"], q), **common)
+    rows = [row(quantity=what, setting="q = 5, p = 3", source=SIZES, published=number, unit=unit, tolerance=0,
+                measured=partial(lambda read: read(counts("slim_fly", 5)), read), check=True, **common)
+            for what, number, unit, read in (
+                ("routers", 50, "routers", lambda c: c["routers"]),
+                ("terminals", 150, "terminals", lambda c: c["routers"] * TERMINALS),
+                ("diameter", 2, "hops", lambda c: c["diameter"]))]
+    rows += [row(quantity="routers", setting=f"q = {q}", source=SIZES, published=2 * q * q, tolerance=0,
+                 unit="routers", measured=partial(lambda q: counts("slim_fly", q)["routers"], q), check=True, **common)
              for q in (13, 19)]
     uniform = {a: once(lambda a: highest(slim(a), UNIFORM), a) for a in ALGORITHMS}
     worst = {a: once(worst_case, a) for a in ALGORITHMS}
-    rows.append(row(quantity="throughput, minimal", setting="worst case", source=SYNTHETIC, published=1 / 6, unit=FLITS,
-                    measured=worst["minimal"], tolerance=0.003, **common))
-    rows += [relation(quantity=f"throughput, minimal over {a}", setting="uniform", source=SYNTHETIC,
-                      measured=ratio(uniform["minimal"], uniform[a]), **common) for a in ("Valiant", "UGAL-L")]
+    rows.append(row(quantity="throughput, minimal", setting="worst case", source=WORST, published=1 / 6, unit=FLITS,
+                    measured=worst["minimal"], tolerance=0.003, check=True, **common))
+    rows += [context(quantity=f"throughput, minimal over {a}", setting="uniform", source=SYNTHETIC, unit="times",
+                     measured=ratio(uniform["minimal"], uniform[a]), **common) for a in ("Valiant", "UGAL-L")]
     rows += [context(quantity=f"throughput, {a}", setting="uniform", source=BESTA, measured=uniform[a], unit=FLITS,
                      **common) for a in ALGORITHMS]
     return rows + [context(quantity=f"throughput, {a}", setting="worst case", source=BESTA, measured=worst[a],
@@ -132,12 +133,11 @@ def polarfly() -> list[dict]:
         return row(quantity=quantity, setting=f"q = {order}", source=source, published=number, unit=unit,
                    **{"tolerance": 0, **settings}, measured=partial(read, order), reading=READING_POLAR, **common)
 
-    rows = [counted("routers", 23, AUTHORS, 553, "routers", lambda q: counts("polarfly", q)["routers"]),
-            counted("links of a router", 23, AUTHORS, 24, "links", lambda q: links("polarfly", q)),
+    rows = [counted("links of a router", 23, FORMULA, 24, "links", lambda q: links("polarfly", q), check=True),
             counted("routers over the Moore bound", 31, POLARFLY, 96, "%",
                     lambda q: 100 * moore_fraction("polarfly", q), higher_is_better=True)]
     rows += [counted("routers", q, FORMULA, q * q + q + 1, "routers", lambda q: counts("polarfly", q)["routers"],
-                     check=True) for q in (7, 8, 9)]
+                     check=True) for q in (7, 8, 9, 23)]
     rows += [counted("diameter", q, POLARFLY, 2, "hops", lambda q: counts("polarfly", q)["diameter"]) for q in (7, 23)]
     rows += [context(quantity="routers over the Moore bound", setting=f"{name}, {n} links", source=POLARFLY,
                      measured=partial(lambda kind, q: 100 * moore_fraction(kind, q), kind, q), unit="%",

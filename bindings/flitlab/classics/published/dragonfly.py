@@ -6,21 +6,22 @@ from flitlab.classics.published.measuring import FLITS, HIGHEST, ROUTER_IS, cont
 from flitlab.reproduction import once, row
 
 KIM = "Technology-Driven, Highly-Scalable Dragonfly Topology, abstract"
-CODES = "CODES, README.dragonfly.txt, 1 and 2"
+SIZES = "calculation: a h + 1 groups of a routers with p terminals and a + p + h - 1 ports"
 SYNTHETIC = "CODES, README_synthetic.txt"
 BOUND = "calculation: a p terminals share one channel between two groups"
 ALGORITHMS = {"minimal": "minimal", "Valiant": "valiant", "UGAL-L": "ugal_l", "PAR": "par"}
 LOADS = {"uniform": (0.4, 0.5, 0.7, 0.8, 0.9, 1.0), "next_group": (0.1, 0.3, 0.35, 0.4, 0.45, 0.5)}
 READING = (
-    "Only the abstract of the paper was read. The sizes and relations are from the documentation of the simulator "
-    f"CODES, which models the paper's networks (a = 2p = 2h). {ROUTER_IS} 9 groups of 4 routers with 2 terminals each. "
+    "Only the abstract of the paper was read. Quotients without a published value are those that the documentation of "
+    f"the simulator CODES, which models the paper's networks (a = 2p = 2h), says are above 1. {ROUTER_IS} 9 groups of "
+    "4 routers with 2 terminals each. "
     "Adversarial traffic: every terminal sends to random terminals of the next group, so that shortest routes use one "
     f"channel. {HIGHEST}")
 READING_DEGRADED = (
     READING + " The abstract says that conventional adaptive routing degrades because the decision is made at another "
     "router than that of the global channel. Read as: UGAL-L, which sees queues of the source's router only, is below "
     "Valiant's routing for adversarial traffic.")
-READING_RADIX = READING + " Ports: k = a + p + h - 1. Counted in the wiring of the emulated network."
+READING_RADIX = READING + " Sizes are counted in the wiring of the emulated network; CODES has the same."
 
 
 def dragonfly_of(p: int, algorithm: str, pattern: str):
@@ -44,8 +45,8 @@ def dragonfly() -> list[dict]:
     """Sizes, the bound of minimal routing, and throughputs of four algorithms for two patterns."""
     common = {"experiment": "classics.dragonfly"}
     large = once(lambda: dragonfly_of(4, "minimal", "uniform").derived())
-    rows = [row(quantity=what, setting="a = 8, p = 4, h = 4", source=CODES, published=number, unit=unit, tolerance=0,
-                measured=once(lambda key: large()[key], key), reading=READING_RADIX, **common)
+    rows = [row(quantity=what, setting="a = 8, p = 4, h = 4", source=SIZES, published=number, unit=unit, tolerance=0,
+                measured=once(lambda key: large()[key], key), check=True, reading=READING_RADIX, **common)
             for what, key, number, unit in (("routers", "routers", 264, "routers"),
                                             ("terminals", "terminals", 1056, "terminals"),
                                             ("ports of a router", "ports", 15, "ports"))]
@@ -57,8 +58,8 @@ def dragonfly() -> list[dict]:
     rows += [context(quantity=f"throughput, {a}", setting=f"{names[pattern]}, p = 2", source=SYNTHETIC, unit=FLITS,
                      measured=at[a, pattern], reading=READING, **common)
              for a, pattern in at if (a, pattern) != ("minimal", "next_group")]
-    rows += [relation(quantity=f"throughput, {a} over {b}", setting=f"{names[pattern]}, p = 2", source=SYNTHETIC,
-                      measured=ratio(at[a, pattern], at[b, pattern]), reading=READING, **common)
+    rows += [context(quantity=f"throughput, {a} over {b}", setting=f"{names[pattern]}, p = 2", source=SYNTHETIC,
+                     measured=ratio(at[a, pattern], at[b, pattern]), unit="times", reading=READING, **common)
              for a, b, pattern in (("minimal", "Valiant", "uniform"), ("minimal", "UGAL-L", "uniform"),
                                    ("Valiant", "minimal", "next_group"), ("UGAL-L", "minimal", "next_group"))]
     rows.append(relation(quantity="throughput, Valiant over UGAL-L", setting="adversarial, p = 2", source=KIM,
