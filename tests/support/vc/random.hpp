@@ -144,7 +144,7 @@ class RandomVc {
     if (kind_ == "slim_fly" || kind_ == "polarfly") config_["topology.order"] = draw(3, 4);
     if (kind_ == "polarstar") config_["topology.order"] = draw(2, 2);
     if (kind_ == "cmesh")
-      set(config_, "topology.shape=[", draw(2, 5), ",", draw(1, 3), "] topology.express=", draw(2, 3));
+      set(config_, "topology.shape=[", draw(4, 6), ",", draw(1, 3), "] topology.express=", draw(2, 3));
     if (kind_ == "jellyfish") set(config_, "topology.routers=", draw(3, 7) * 2, " topology.degree=", draw(2, 4));
     if (chance(2)) config_["topology.concentration"] = draw(1, 3);
     channels(2);

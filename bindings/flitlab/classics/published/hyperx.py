@@ -120,5 +120,5 @@ def hyperx() -> list[dict]:
 EXPERIMENTS = {
     "classics.flattened_butterfly": ("minimal, Valiant's and UGAL-L routing in flattened butterflies (6 s)",
                                      flattened_butterfly),
-    "classics.hyperx": ("HyperX against a folded Clos; DAL, DimWAR and OmniWAR in three sizes (40 s)", hyperx),
+    "classics.hyperx": ("HyperX against a folded Clos; DAL, DimWAR and OmniWAR in three sizes (60 s)", hyperx),
 }
