@@ -28,7 +28,7 @@ async function read_link(fragment, configs) {
     }
   }
   for (const [key, text] of Object.entries(found).filter(([key]) => key.startsWith(TEXT_KEY)))
-    texts[key.slice(TEXT_KEY.length)] = await decoded(key, text);
+    texts[key.slice(TEXT_KEY.length)] = await decoded_text(key, text);
   const router = found.router === undefined ? undefined : number_in_link("router", found.router);
   return { given: { name: named?.name ?? OWN, config, texts }, cycle: number_in_link("cycle", found.cycle ?? "0"), router,
     overlay: found.overlay, hash: found.hash?.toLowerCase().replace(/^0x/, ""), flitlab: found.flitlab };
@@ -73,7 +73,7 @@ async function through(stream, bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }
 
-async function decoded(key, text) {
+async function decoded_text(key, text) {
   try {
     const bytes = Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
     return new TextDecoder().decode(await through(new DecompressionStream("deflate"), bytes));

@@ -1,8 +1,10 @@
 """The contents of the page that `make page` builds, and its message without Emscripten."""
 
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 
 import wasm_page
 
@@ -40,3 +42,12 @@ def test_files_that_a_configuration_names_are_texts():
     texts = {name: c["texts"] for name, c in wasm_page.configurations().items() if c["texts"]}
     assert texts.keys() == {"bgl-figure10", "metro-wiring", "vc-dgx-h100", "vc-rail-cluster"}
     assert texts["metro-wiring"]["topology.file"] == (wasm_page.ROOT / "configs/metro-wiring.csv").read_text()
+
+
+def test_the_files_of_a_module_have_different_names():
+    """The files are joined to one module, in which a name that two files declare is a syntax error."""
+    scope, _ = BUILDER.scope_texts()
+    for parts in ([scope, *map(BUILDER.script, BUILDER.PAGE)], list(map(BUILDER.script, BUILDER.WORKER))):
+        names = re.findall(r"^(?:async )?(?:function|class|const|let) +(\w+)", "\n".join(parts), re.MULTILINE)
+        assert len(names) > 20
+        assert [name for name, count in Counter(names).items() if count > 1] == []

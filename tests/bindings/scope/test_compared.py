@@ -15,8 +15,8 @@ def test_a_page_of_two_views_shows_them_in_the_same_cycle(page, tmp_path):
     assert (a.cycle, b.cycle) == (30, 30)
     page.goto((tmp_path / "both.html").as_uri())
     page.wait_for_function("() => document.querySelectorAll('.flitlab-scope[data-cycle=\"30\"]').length === 2")
-    page.locator("[data-do=back10]").first.click()
-    page.wait_for_function("() => document.querySelectorAll('.flitlab-scope[data-cycle=\"20\"]').length === 2")
+    page.locator("[data-do=back1]").first.click()
+    page.wait_for_function("() => document.querySelectorAll('.flitlab-scope[data-cycle=\"29\"]').length === 2")
     abouts = page.locator(".scope-about").all_inner_texts()
     assert "uniform at 0.1" in abouts[0] and "uniform at 0.4" in abouts[1]
 

@@ -64,7 +64,7 @@ def test_a_saved_page_shows_the_state_of_any_router(page, tmp_path):
     network.view().step(5).save(tmp_path / "demo.html")
     page.goto((tmp_path / "demo.html").as_uri())
     choose(page, 3)
-    assert page.locator(".scope-tree h4").inner_text() == "Complete state at cycle 105"
+    assert page.locator(".scope-tree summary").first.inner_text() == "complete state at cycle 105: router 3"
     assert page.locator(".scope-tree dt").count() > 20
 
 

@@ -10,12 +10,12 @@ function listen_to_pointer(canvas, view, changed, clicked) {
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 0) return;
     if (!held.size) moved = 0;
-    held.set(event.pointerId, place_of(canvas, event));
+    held.set(event.pointerId, position_on(canvas, event));
   });
   canvas.addEventListener("pointermove", (event) => {
     const before = held.get(event.pointerId);
     if (!before) return;
-    const now = place_of(canvas, event), [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+    const now = position_on(canvas, event), [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     moved += Math.abs(dx) + Math.abs(dy);
     if (moved < CLICK) return;
     canvas.setPointerCapture(event.pointerId);
@@ -29,20 +29,20 @@ function listen_to_pointer(canvas, view, changed, clicked) {
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
   canvas.addEventListener("click", (event) => {
-    if (moved < CLICK) clicked(place_of(canvas, event));
+    if (moved < CLICK) clicked(position_on(canvas, event));
     moved = 0;
   });
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey && !document.fullscreenElement) return;
     event.preventDefault();
-    view.zoom_by(Math.exp(-0.002 * event.deltaY), place_of(canvas, event));
+    view.zoom_by(Math.exp(-0.002 * event.deltaY), position_on(canvas, event));
     changed();
   }, { passive: false });
 }
 
 // Returns the position of a pointer on the canvas in its CSS pixels, also if the canvas is scaled by CSS (zoom or
 // transform).
-function place_of(canvas, event) {
+function position_on(canvas, event) {
   const box = canvas.getBoundingClientRect();
   return [((event.clientX - box.left) * canvas.offsetWidth) / box.width - canvas.clientLeft,
     ((event.clientY - box.top) * canvas.offsetHeight) / box.height - canvas.clientTop];
