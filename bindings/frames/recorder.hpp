@@ -15,6 +15,10 @@
 
 namespace flitlab {
 
+/// Columns of an event that frames omit: a frame has the events of one cycle. A frame also leaves out the last column,
+/// `dst`, if it has no value.
+inline bool is_omitted(const Column& column) { return column.name == "cycle"; }
+
 /// Steps a traced network, records every cycle as a frame, and keeps the last frames.
 class Recorder {
  public:
