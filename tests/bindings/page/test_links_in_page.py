@@ -52,14 +52,14 @@ def test_a_link_from_python_opens_the_same_state(page, text, tmp_path, exp):
     assert verdict(page) == ("true", f"Same state as linked: 0x{network.state_hash}, cycle 230.")
     check_hash(page, network)
     assert shown_cycle(page) == 230
-    assert page.locator("[data-do=seek]").get_attribute("min") == "170"  # the last cycles can be replayed
+    assert page.locator(".flitlab-scope").get_attribute("data-first") == "170"  # the last cycles can be replayed
     assert "Router 3" in page.locator(".scope-panel h3").inner_text()
 
 
 def test_a_link_to_few_cycles_replays_from_the_start(page, text, tmp_path):
     open_link(page, text, tmp_path, fl.share(MESH, cycle=20))
     assert verdict(page)[0] == "true"
-    assert page.locator("[data-do=seek]").get_attribute("min") == "0"
+    assert page.locator(".flitlab-scope").get_attribute("data-first") == "0"
 
 
 def test_a_result_and_a_view_are_linked(page, text, tmp_path):

@@ -287,3 +287,31 @@ def test_a_deadlock_shows_its_cycle(page):
     live.wait_for(290)
     text = page.locator(".scope-deadlock").inner_text()
     assert "wait for one another in a cycle" in text and "waits for the first" in text
+
+
+def test_the_slider_covers_the_whole_run(page):
+    """A cycle that is no longer recorded is emulated again; the last cycles before it can be replayed."""
+    exp = fl.load("vc-mesh-8x8").set("traffic.load", 0.3)
+    view = fl.Network(exp).view()
+    live = Live(page, view)
+    page.fill("[data-do=cycles]", "3000")
+    live.do("run")
+    page.wait_for_selector('.flitlab-scope[data-cycle="3000"]')
+    slider = page.locator("[data-do=seek]")
+    assert (slider.get_attribute("min"), slider.get_attribute("max")) == ("0", "3000")
+
+    def drop(cycle):
+        slider.evaluate("""(e, cycle) => { e.value = cycle; e.dispatchEvent(new Event("input"));
+            e.dispatchEvent(new Event("change")); }""", cycle)
+        page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
+
+    choose(page, ROUTER)
+    for cycle in (1000, 2500, 10):
+        drop(cycle)
+        assert slider.get_attribute("max") == "3000" and shown_cycle(page) == cycle
+        check_buffers(page, fl.Network(exp).step(cycle), ROUTER)
+    drop(1000)
+    assert live.root.get_attribute("data-first") == "970"
+    live.do("back10")
+    live.wait_for(990)
+    check_buffers(page, fl.Network(exp).step(990), ROUTER)

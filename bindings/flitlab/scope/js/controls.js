@@ -26,6 +26,7 @@ function make_controls(command, live, first_speed, packet) {
   });
   const when = make("input", { type: "range", class: "scope-when", "aria-label": "cycle", "data-do": "seek" });
   when.addEventListener("input", () => command("seek", Number(when.value)));
+  when.addEventListener("change", () => command("drop", Number(when.value)));
   for (const action of ["back100", "back10", "step10", "step100"]) bar.querySelector(`[data-do=${action}]`).classList.add("scope-by-many");
   bar.append(make("label", {}, "speed ", speed, speed_text));
   const show_speed = (cycles) => { speed.value = SPEEDS.indexOf(cycles); speed_text.textContent = said(cycles); };

@@ -3,7 +3,8 @@
 
 const AHEAD = 0.7; // seconds of frames that are recorded ahead of the shown cycle while the network plays
 const PATIENCE = 8000; // milliseconds without an answer until the kernel counts as lost
-const TIMES = /^(play|first|last|seek|speed|reset|step\d+|back\d+)$/; // commands that scopes with the same clock share
+const LEAD = 30; // recorded cycles before a cycle that the slider has chosen outside of the recording
+const TIMES = /^(play|first|last|seek|drop|speed|reset|step\d+|back\d+)$/; // commands that scopes with the same clock share
 
 class Scope {
   constructor(el, recording, post) {
@@ -97,7 +98,8 @@ class Scope {
     const routers = this.recording.meta.routers, place = routers.indexOf(this.sel.router);
     const commands = {
       play: () => this.play(!this.playing),
-      first: () => this.go_to(first), last: () => this.go_to(last), seek: () => this.go_to(value),
+      first: () => this.go_to(first), last: () => this.go_to(last), seek: () => this.seek(value),
+      drop: () => this.visit(value),
       speed: () => { this.speed = value; this.controls.show_speed(value); },
       reset: () => { this.stop(); this.play(false); this.post ? this.request({ do: "reset" }) : this.go_to(first); },
       set: () => { this.stop(); this.opening = false; this.request({ do: "set", changes: value }); },
@@ -160,6 +162,35 @@ class Scope {
     this.show();
   }
 
+  // Shows a cycle while the slider moves. A cycle that is not recorded is shown when the slider stops (visit).
+  seek(cycle) {
+    const { first, last } = this.recording;
+    this.dragged = cycle >= first && cycle <= last ? null : cycle;
+    if (this.dragged === null) return this.go_to(cycle);
+    this.play(false);
+    this.now.textContent = `cycle ${cycle}`;
+  }
+
+  // Goes to any cycle of the run. If it is not recorded, a live network emulates the run again up to it: results are
+  // the same in every run.
+  visit(cycle) {
+    const { first, last } = this.recording;
+    this.dragged = null;
+    if ((cycle >= first && cycle <= last) || !this.live) return this.go_to(cycle);
+    this.play(false);
+    this.stop();
+    this.goal = cycle;
+    cycle < first ? this.request({ do: "reset" }) : this.go_on_to_goal();
+  }
+
+  // Advances towards the chosen cycle, without recording up to LEAD cycles before it.
+  go_on_to_goal() {
+    const cycle = this.goal, rest = cycle - LEAD - this.recording.last;
+    if (rest > 0) return this.run(rest);
+    this.goal = null;
+    this.go_to(cycle);
+  }
+
   // Requests the frames up to a cycle that have not been requested yet.
   request_up_to(cycle) {
     const requested = Math.max(this.recording.last, this.requested ?? 0);
@@ -191,7 +222,7 @@ class Scope {
   }
 
   stop() {
-    this.running = null;
+    this.running = this.goal = null;
     this.progress();
   }
 
@@ -275,6 +306,7 @@ class Scope {
       rest > 0 ? this.request({ do: "skip", cycles: rest }) : (this.running = null);
       this.progress();
     }
+    if (this.goal != null && !this.running) this.go_on_to_goal();
     this.set_note();
     this.show();
     this.schedule_keep();
@@ -328,11 +360,14 @@ class Scope {
   show(time = null) {
     const { recording, cycle } = this;
     this.el.dataset.cycle = cycle;
-    this.el.dataset.last = recording.last;
+    Object.assign(this.el.dataset, { first: recording.first, last: recording.last });
     this.show_deadlock();
     this.el.dataset.playing = this.playing;
     this.now.textContent = `cycle ${cycle}`;
-    Object.assign(this.controls.when, { min: recording.first, max: recording.last, value: cycle });
+    this.furthest = Math.max(this.furthest ?? 0, recording.last);
+    // The slider covers the whole run of a live network, else the recording.
+    Object.assign(this.controls.when, this.live ? { min: 0, max: this.furthest } : { min: recording.first, max: recording.last });
+    this.controls.when.value = this.dragged ?? cycle;
     if (time === null || time - (this.drawn ?? 0) > 120) {
       this.drawn = time ?? performance.now();
       this.show_details();
