@@ -52,6 +52,8 @@ def link_of(experiment: Experiment, cycle: int, state_hash: str, router: int | N
     for name, text in (("page", page), ("overlay", "" if overlay is None else overlay)):
         if not isinstance(text, str):
             raise ConfigError(f"{name} = {shown(text)}: it must be a string.")
+    if "#" in page:
+        raise ConfigError(f"page = {shown(page)}: the address must not have a part after #, where the link begins.")
     where = {"cycle": cycle, "router": router, "overlay": overlay or None, "hash": state_hash, "flitlab": __version__,
              "format": FORMAT}
     parts = [*_configuration(experiment).items(), *((key, str(v)) for key, v in where.items() if v is not None)]

@@ -76,7 +76,7 @@ def unread(done: Done) -> Iterator[str]:
         yield "None."
         return
     yield ("Published rows of these papers rest on what the abstract says. What other sources say of them is a check, "
-           "if it can be calculated, or context. No row has a paper as its source of which nothing was read.")
+           "if it can be calculated, or context. Of every paper that a row cites, at least the abstract was read.")
     yield ""
     yield from (f"- {paper}: abstract" for paper in papers)
 
@@ -127,7 +127,7 @@ def page(done: Done, command: str, version: str, full: bool = False, made: str |
     yield from summary(done)
     yield from ("", "## Rows that are out", "")
     yield from out(done)
-    yield from ("", "## Papers of which only the abstract, or nothing, was read", "")
+    yield from ("", "## Papers read only as abstracts", "")
     yield from unread(done)
     yield from ("", "## Every judged row")
     for name, (rows, _) in done.items():

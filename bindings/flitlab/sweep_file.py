@@ -47,7 +47,7 @@ class Plan:
         words = ["flitlab", "sweep", config]
         for key, values in self.over.items():
             words += ["--over", f"{key}={_values_text(values)}"]
-        words += ["--set", f"run.seed={first}"] if self.seeds and first != 1 else []
+        words += ["--set", f"run.seed={first}"] if self.seeds else []
         words += ["--seeds", str(len(self.seeds))] if len(self.seeds) > 1 else []
         words += [] if self.until is None else ["--until", f"{self.until:g}", "--most-seeds", str(self.most_seeds)]
         return shlex.join([*words, "--out", out])

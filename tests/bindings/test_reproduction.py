@@ -113,7 +113,7 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
         "| x.two |  |  |  |  |  | 1 | 60 |",
         "| all | 1 |  | 1 |  |  | 2 | 151 |",
     ]
-    out = text[text.index("## Rows that are out"):text.index("## Papers of which only")].splitlines()
+    out = text[text.index("## Rows that are out"):text.index("## Papers read only")].splitlines()
     assert [line for line in out if line.startswith("| x")] == [
         "| x.one | published | alone | speed | 2 | 3 | m/s | a \\| b |"]
     sections = text[text.index("### x.one"):].split("### ")[1:]

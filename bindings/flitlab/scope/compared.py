@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, shown
 from flitlab.scope.page import write_page
-from flitlab.scope.recorded import Recorded
+from flitlab.scope.recorded import FIRST_RECORDED, Recorded
 
 if TYPE_CHECKING:
     from typing import Self  # Python 3.11
@@ -31,16 +32,21 @@ class Comparison:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the recordings as one HTML file in which the scopes replay side by side. If a view has not recorded
-        anything, it first records 100 cycles. Raises ConfigError if the file cannot be written."""
+        anything, all networks first advance by 100 cycles. Raises ConfigError if the networks are at different cycles,
+        or the file cannot be written."""
         check_path(f"save({shown(path)})", path, "an HTML file")
-        for view in self.views:
-            view.record_if_empty()
+        check_cycles("save", self.views)
+        if any(view.is_empty for view in self.views):
+            self.step(FIRST_RECORDED)
         names = dict.fromkeys(view.network.experiment.name for view in self.views)
         write_page(" and ".join(names), path, *(view.packed() for view in self.views))
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
 
+        check_cycles("compare", self.views)
+        if any(view.is_empty for view in self.views):
+            self.step(FIRST_RECORDED)
         for view in self.views:
             display(view)
 
@@ -57,8 +63,13 @@ def compare(*views: Recorded) -> Comparison:
         raise ConfigError(f"{given}: it needs two or more views, as net.view() returns them.")
     if len(set(map(id, views))) < len(views):
         raise ConfigError("compare(): a view is given twice; call net.view() for each.")
+    check_cycles("compare", views)
+    return Comparison(*views)
+
+
+def check_cycles(caller: str, views: Sequence[Recorded]) -> None:
+    """Raises ConfigError if networks are at different cycles."""
     cycles = [view.cycle for view in views]
     if len(set(cycles)) > 1:
-        raise ConfigError(f"compare(): the networks are at cycles {', '.join(map(str, cycles))}; step them to the same "
-                          "cycle first.")
-    return Comparison(*views)
+        raise ConfigError(f"{caller}(): the networks are at cycles {', '.join(map(str, cycles))}; step them to the "
+                          "same cycle first.")

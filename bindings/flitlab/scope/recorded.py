@@ -75,9 +75,14 @@ class Recorded:
         self.record_if_empty()
         write_page(self.network.experiment.name, path, self.packed())
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no cycle has been recorded yet."""
+        return self._recorder.kept == 1
+
     def record_if_empty(self) -> None:
         """Advances the network by 100 cycles and records them, if nothing is recorded yet."""
-        if self._recorder.kept == 1:
+        if self.is_empty:
             self.step(FIRST_RECORDED)
 
     def packed(self) -> str:

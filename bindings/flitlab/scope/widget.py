@@ -151,6 +151,8 @@ class View(Recorded, anywidget.AnyWidget):
             self.network.go_on_from(type(self.network)(self.network.experiment))
             recorder.restart()
             self._send_recording()
+        elif command == "whole":  # the front end has missed frames
+            self._send_recording()
         elif command == "keep":
             self.keep()
 

@@ -50,7 +50,8 @@ function draw_curve(svg, points, i, x, y, y_most, link) {
     const mark = p.saturated ? svg_part("path", { d: `M${cx - 5} ${cy + 7}L${cx} ${cy}L${cx + 5} ${cy + 7}Z`, fill: "none", stroke: colour, "stroke-width": 1.6 })
       : svg_part("circle", { cx, cy, r: 3, fill: colour });
     mark.append(svg_part("title", {}, point_text(p)));
-    svg.append(link ? svg_part_in_link(link(p), mark) : mark);
+    const href = link?.(p);
+    svg.append(href ? svg_part_in_link(href, mark) : mark);
   }
 }
 

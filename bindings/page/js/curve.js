@@ -113,8 +113,10 @@ class Curves {
   stop() {
     for (const worker of this.running?.workers ?? []) worker.terminate();
     this.running = null;
+    this.curves = this.curves.filter((c) => c.points.length);
     this.button.textContent = "draw the curve";
     this.set_status("stopped");
+    this.draw();
   }
 
   clear() {
@@ -141,10 +143,11 @@ class Curves {
     this.draw();
   }
 
-  // Returns the link to the end of the run of a point.
+  // Returns the link to the end of the run of a point; null if it would be too long.
   link(curve, { load, cycles, state_hash }) {
-    return link_to({ ...curve, config: { ...curve.config, "traffic.load": load } }, curve.coded,
+    const link = link_to({ ...curve, config: { ...curve.config, "traffic.load": load } }, curve.coded,
       { cycle: cycles, hash: state_hash, flitlab: this.version() }, this.configs);
+    return link.length > LONGEST_LINK ? null : link;
   }
 
   draw() {

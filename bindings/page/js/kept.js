@@ -12,12 +12,10 @@ function read_kept() {
   }
 }
 
-// Returns whether the browser has kept it.
 function keep(values) {
   try {
     localStorage.setItem(KEPT.key, JSON.stringify({ format: KEPT.format, ...values }));
-    return true;
   } catch {
-    return false; // not permitted, or too large
+    // not permitted, or too large: the page works without it
   }
 }

@@ -4,6 +4,7 @@ const LINK_FORMAT = 1;
 const LINK_KEYS = ["config", "cycle", "router", "overlay", "hash", "flitlab", "format"];
 const TEXT_KEY = "text."; // beginning of the keys of texts: contents of files, compressed
 const LAST_CYCLE = 2 ** 31;
+const LONGEST_LINK = 8000; // characters
 const OWN = "your own"; // name of a configuration that is not shipped
 
 // Returns whether a fragment is a link; otherwise it is an anchor of the page, or empty.
@@ -14,10 +15,12 @@ function is_link(fragment) {
 // Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version).
 // Throws Error, whose message says what is wrong.
 async function read_link(fragment, configs) {
+  if (fragment.length > LONGEST_LINK) throw new Error(`It has ${fragment.length} characters; a link has at most ${LONGEST_LINK}.`);
+  const [format, version] = ["format", "flitlab"].map((key) => new RegExp(`[#&]${key}=([^&]*)`).exec(fragment)?.[1]);
+  if (format !== undefined && format !== `${LINK_FORMAT}`)
+    throw new Error(`format=${format}: this page reads links of format ${LINK_FORMAT}. Use the page of the link's version of flitlab, ${version ?? "which is not named"}.`);
   const found = parts_of(fragment), named = found.config === undefined ? null : configs.find((c) => c.name === found.config);
   if (named === undefined) throw new Error(`config=${found.config}: the page has no such network.`);
-  if (found.format !== undefined && found.format !== `${LINK_FORMAT}`)
-    throw new Error(`format=${found.format}: this page reads links of format ${LINK_FORMAT}. Use the page of the link's version of flitlab, ${found.flitlab ?? "which is not named"}.`);
   const config = { ...named?.config }, texts = { ...named?.texts };
   for (const [key, text] of Object.entries(found).filter(([key]) => key.includes("."))) {
     if (key.startsWith(TEXT_KEY)) continue;

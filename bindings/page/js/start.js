@@ -60,10 +60,19 @@ class Page {
 
   // Shows the network of a link, the one before the reload, or the first one.
   async open_first() {
-    const { given, curves, flitlab } = read_kept();
+    const { curves, flitlab } = read_kept();
+    if (curves) this.curves.restore(curves);
     if (is_link(location.hash)) await this.open_link(location.hash);
-    else if (!given || !(await this.show(given))) await this.choose(this.configs[0].name);
-    if (curves) this.curves.restore(flitlab === this.version ? curves : { inputs: curves.inputs });
+    else await this.show_kept();
+    if (!curves || flitlab === this.version) return;
+    this.curves.restore({ inputs: curves.inputs }); // another version's results may differ
+    this.keep();
+  }
+
+  // Shows the network before the reload, or the first one.
+  async show_kept() {
+    const { given } = read_kept();
+    if (!given || !(await this.show(given))) await this.choose(this.configs[0].name);
   }
 
   // Shows a network that the user has chosen, also a changed one.
@@ -136,8 +145,8 @@ class Page {
 
   // Links.
 
-  // Shows the network of a link, in its cycle, and compares the state hash. If the link is wrong: a message, and the
-  // first network.
+  // Shows the network of a link, in its cycle, and compares the state hash. If the link is wrong, a message appears, and
+  // the shown network stays.
   async open_link(fragment) {
     try {
       const link = await read_link(fragment, this.configs), begun = await this.build(link.given, link);
@@ -151,7 +160,8 @@ class Page {
       else if (link.router !== undefined) this.set_status(`router=${link.router}: the page does not draw this router.`);
       this.compare(link, begun.hash);
     } catch (error) {
-      await this.choose(this.configs[0].name);
+      if (this.given) this.forget_link();
+      else await this.show_kept();
       this.set_status(`This link cannot be opened. ${error.message}`);
     }
   }
@@ -184,7 +194,10 @@ class Page {
       const coded = await coded_texts(given, configs);
       if (given !== this.given) return; // the user has chosen another network
       const where = { cycle, router: scope.sel.router, overlay: scope.overlay === "none" ? undefined : scope.overlay, hash: known, flitlab: this.version };
-      const fragment = link_to(given, coded, where, configs), address = location.href.split("#")[0] + fragment;
+      const fragment = link_to(given, coded, where, configs);
+      if (fragment.length > LONGEST_LINK)
+        throw new Error(`the link would have ${fragment.length} characters; a link has at most ${LONGEST_LINK}. Save the configuration instead.`);
+      const address = location.href.split("#")[0] + fragment;
       this.set_address(fragment);
       this.show_link(address);
       this.set_status((await copied(address)) ? "The link is copied." : "Copy this link:");
@@ -219,7 +232,6 @@ class Page {
 
   // Passes a message of the scope to the worker.
   post(message) {
-    this.set_status("");
     if (message.do !== "keep") this.clear_hash();
     this.kernel.postMessage(message);
   }

@@ -35,7 +35,9 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
   facts_.batch_packets = traffic_.batch_packets();
   facts_.scope.credits = "credits";
-  facts_.scope.datelines = e.has(vc::param::routing.vc_assignment) && !e.is({vc::param::routing.vc_assignment, "any"});
+  facts_.scope.datelines =
+      e.has(vc::param::routing.vc_assignment) &&
+      (table_.vc_assignment == vc::VcAssignment::kDateline || table_.vc_assignment == vc::VcAssignment::kBalanced);
   warn(traffic_.warnings);
   warn(routes_.warnings);
   const auto form = [](const char* excluded) {

@@ -115,6 +115,9 @@ def test_a_reload_keeps_network_and_curves(opened):
     assert opened.locator('[data-setting="router.vcs"]').input_value() == "2"
     assert [opened.locator(f"[data-curve={name}]").input_value() for name in ("from", "to", "step")] == [
         "0.05", "0.1", "0.05"]
+    opened.reload()  # what a reload has restored is kept for the next one
+    ready(opened)
+    assert opened.evaluate(POINTS) == points
     opened.click("[data-do=clear]")
     opened.select_option("[data-page=network]", "vc-mesh-8x8")
     check_hash(opened, fl.Network("vc-mesh-8x8"))

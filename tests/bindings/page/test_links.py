@@ -115,6 +115,7 @@ def test_what_a_link_cannot_hold_gets_a_message():
     (lambda net: fl.share(net, router=64), "router = 64: it must be a whole number from 0 to 63"),
     (lambda net: fl.share(net, overlay=3), "overlay = 3: it must be a string"),
     (lambda net: fl.share(net, page=None), "page = None: it must be a string"),
+    (lambda net: fl.share(net, page="page.html#x"), "must not have a part after #"),
     (lambda net: fl.share(3), "an experiment cannot be made of a int"),
     (lambda net: fl.share(fl.Result({"cycles": 5})), "only a result of fl.run has its experiment")])
 def test_wrong_arguments_get_a_message(call, message):

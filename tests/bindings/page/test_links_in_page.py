@@ -101,6 +101,8 @@ def test_a_link_by_hand_needs_no_hash(page, text, tmp_path):
 BAD = {
     "#config=vc-mesh-9x9": "config=vc-mesh-9x9: the page has no such network",
     "#config=vc-mesh-8x8&format=2": "format=2: this page reads links of format 1",
+    "#config=newer&new=1&format=2": "format=2: this page reads links of format 1",
+    "#config=vc-mesh-8x8&overlay=" + 8000 * "x": "It has 8028 characters; a link has at most 8000",
     "#config=vc-mesh-8x8&traffic.lod=0.3": "traffic.lod",
     "#config=vc-mesh-8x8&router.vcs=many": "router.vcs",
     "#config=vc-mesh-8x8&cycle=-1": "cycle=-1: it must be a whole number from 0",
@@ -128,13 +130,19 @@ def test_links_open_in_an_open_page(opened):
     do(opened, "step10", 10)
     follow(opened, fl.share(MESH, cycle=30))
     assert verdict(opened)[0] == "true"
-    follow(opened, "#config=nothing")
+    follow(opened, "#config=nothing")  # the shown network stays
     opened.wait_for_function("() => /config=nothing/.test(document.querySelector('.page-status').textContent)")
-    opened.wait_for_selector('.flitlab-scope[data-detailed="0"]')
-    check_hash(opened, fl.Network("vc-mesh-8x8"))
     opened.evaluate("() => { location.hash = '#curves'; }")  # an anchor is no link
-    do(opened, "step1", 1)
-    check_hash(opened, fl.Network("vc-mesh-8x8").step(1))
+    do(opened, "step1", 31)
+    check_hash(opened, fl.Network(MESH).step(31))
+
+
+def test_the_message_of_a_bad_link_stays_while_the_network_plays(page, text, tmp_path):
+    page.emulate_media(reduced_motion="no-preference")
+    open_link(page, text, tmp_path, "#config=nothing")
+    page.wait_for_function("() => /config=nothing/.test(document.querySelector('.page-status').textContent)")
+    page.wait_for_function("() => Number(document.querySelector('.flitlab-scope')?.dataset.cycle) > 8")
+    assert "config=nothing" in page.locator("main > .page-status").inner_text()
 
 
 def shared(page):

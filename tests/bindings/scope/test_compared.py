@@ -3,6 +3,7 @@
 import pytest
 
 import flitlab as fl
+from flitlab.scope import module_text, style_text
 
 
 def view(load=0.2, cycles=0):
@@ -34,3 +35,31 @@ def test_what_cannot_be_compared_is_refused():
                            ((a, view(cycles=5)), "the networks are at cycles 0, 5; step them to the same cycle")):
         with pytest.raises(fl.ConfigError, match=message):
             fl.compare(*given)
+
+
+def test_networks_that_have_gone_apart_are_refused(tmp_path):
+    a, b = view(), view(0.3)
+    both = fl.compare(a, b)
+    a.step(5)
+    with pytest.raises(fl.ConfigError, match=r"save\(\): the networks are at cycles 5, 0"):
+        both.save(tmp_path / "both.html")
+
+
+def test_scopes_without_a_common_cycle_pause(page):
+    """One of two live scopes runs on, so that the recordings do not overlap; they say so, and remain usable."""
+    recordings = [view(load).step(30).recording for load in (0.1, 0.4)]
+    page.set_content(f"""<style>{style_text()}</style><div id="a"></div><div id="b"></div><script type="module">
+        {module_text()}
+        window.scopes = [await show_page(a, "{recordings[0]}", "lesson"),
+                         await show_page(b, "{recordings[1]}", "lesson")];
+        </script>""")
+    page.wait_for_function("() => window.scopes")
+    page.evaluate("""() => { const { recording } = scopes[0], frame = recording.frame(30);
+        for (let c = 31; c < 400; ++c) recording.append([{ ...frame, c, rows: undefined, v: [], e: [] }], 20);
+        scopes[0].show(); }""")
+    page.locator("#b [data-do=play]").click()
+    page.wait_for_function(
+        "() => /no recorded cycle in common/.test(document.querySelector('#a .scope-note').textContent)")
+    assert page.evaluate("() => scopes.map((s) => s.playing)") == [False, False]
+    page.locator("#b [data-do=step1]").click()
+    assert page.evaluate("() => scopes[1].cycle") == 1

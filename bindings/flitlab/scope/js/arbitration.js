@@ -22,7 +22,7 @@ function texts_of(words) {
 // channel, by "port.vc": { won, lost, why, cause }, cause: a key of CAUSES (blocked.js). name_of(port, vc): name of a
 // virtual channel in the machine's terms; reason_of(port, vc): the machine's reason why its front packet waits, if it gives one.
 function arbitration(recording, router, cycle, name_of, reason_of) {
-  const events = recording.events(cycle).filter((e) => e.item === "router" && e.index === router);
+  const events = events_in(recording, cycle, router);
   const wins = events.filter((e) => e.kind === "switch_granted").sort((a, b) => a.out_port - b.out_port);
   const vc_grants = events.filter((e) => e.kind === "vc_granted");
   const rows = recording.state(cycle + 1).rows_of(router);
@@ -37,6 +37,18 @@ function arbitration(recording, router, cycle, name_of, reason_of) {
     fates.set(`${e.port}.${e.vc}`, { won: true, why: `won: ${flit_name(e)} of ${packet_name(e.src, e.id)} to ${to}` });
   }
   return { wins, vc_grants, fates };
+}
+
+// Returns the events of one router in a cycle. The events of the last cycle are kept by router, because an overlay needs
+// those of all routers.
+function events_in(recording, cycle, router) {
+  if (recording.grouped?.cycle !== cycle) {
+    const of_router = new Map();
+    for (const e of recording.events(cycle))
+      if (e.item === "router") of_router.has(e.index) ? of_router.get(e.index).push(e) : of_router.set(e.index, [e]);
+    recording.grouped = { cycle, of_router };
+  }
+  return recording.grouped.of_router.get(router) ?? [];
 }
 
 function flit_name({ flit, flits }) {

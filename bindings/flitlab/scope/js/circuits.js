@@ -32,7 +32,7 @@ function arriving_words(recording, cycle) {
   const found = [];
   for (const router of recording.meta.routers)
     (recording.words(router, cycle)?.vc_notes ?? []).forEach(([note], port) => {
-      const word = /^([A-Z]+)\b.* arrives/.exec(note ?? "");
+      const word = /^([A-Z-]+)\b.* arrives/.exec(note ?? "");
       if (word) found.push({ router, port, word: word[1] });
     });
   return found;

@@ -18,7 +18,7 @@ function make_legend(recording, overlay) {
   if (recording.has_circuits) {
     item(line_sample("#009E73"), "connection, coloured by its source; arrow: direction of its data");
     item(line_sample(CAUSES.credit[1], "4 3"), "connection that is being closed; cross: blocked here");
-    item(dot_sample("currentColor"), "word of data on a wire; other words have a letter: T for TURN, S for STATUS, D for DROP");
+    item(dot_sample("currentColor"), "word of data on a wire (hollow: DATA-IDLE); other words have a letter: T for TURN, S for STATUS, D for DROP");
   } else if (meta.links.channel.length || meta.routers.length === 1) {
     item(dot_sample("#009E73", true), "head flit, coloured by its packet");
     if (!meta.facts.whole_packets) item(dot_sample("#009E73"), "other flit");

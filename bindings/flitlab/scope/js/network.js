@@ -55,10 +55,12 @@ class NetworkView {
     const [dx, dy] = [x - this.width / 2, y - this.height / 2];
     this.pan = zoom === 1 ? [0, 0] : [dx + (this.pan[0] - dx) * by, dy + (this.pan[1] - dy) * by];
     this.zoom = zoom;
+    // One finger scrolls the page while the whole network is shown, and moves the drawing while it is enlarged.
+    this.canvas.style.touchAction = zoom > 1 ? "none" : "";
     this.fit(this.recording);
   }
 
-  // Moves the drawing; at least its middle stays on the canvas.
+  // Moves the drawing, at most by half of its size.
   pan_by(dx, dy) {
     const within = (at, most) => Math.max(-most, Math.min(most, at));
     if (this.zoom > 1) this.pan = [within(this.pan[0] + dx, (this.width * this.zoom) / 2), within(this.pan[1] + dy, (this.height * this.zoom) / 2)];
@@ -273,15 +275,15 @@ class NetworkView {
     for (const { router, port, word } of arriving_words(this.recording, cycle)) {
       const [wire, back] = this.into.get(`${router}.${port}`) ?? [];
       if (!wire) continue;
-      const at = wire.point(back ? 1 - part : part), control = word !== "DATA", r = control ? radius * 2.2 + 2 : radius + 1;
+      const at = wire.point(back ? 1 - part : part), control = !word.startsWith("DATA"), empty = word === "DATA-IDLE", r = control ? radius * 2.2 + 2 : radius + 1;
       draw.beginPath();
       draw.arc(...at, r, 0, 7);
-      draw.fillStyle = control ? paper : ink;
+      draw.fillStyle = control || empty ? paper : ink;
       draw.fill();
-      if (!control) continue;
       draw.strokeStyle = ink;
       draw.lineWidth = 1;
       draw.stroke();
+      if (!control) continue;
       this.write(draw, word[0], at[0], at[1] + r * 0.55, { ink, paper: null }, "center", Math.max(8, r * 1.5));
     }
   }

@@ -59,13 +59,17 @@ function numbers_so_far(recording, cycle) {
     `accepted ${accepted} flits/cycle/terminal`;
 }
 
+function largest(values, least) {
+  return values.reduce((most, value) => Math.max(most, value), least);
+}
+
 function draw_plots(el, recording, cycle) {
   const shown = recording.frames.slice(1, cycle - recording.first + 1), terminals = Math.max(1, recording.meta.terminals);
   const cycles = shown.length ? `cycles ${shown[0].c - 1} to ${cycle - 1}` : "";
   // Latency.
-  const latencies = shown.flatMap((f) => f.l), longest = Math.max(10, ...latencies), bins = new Array(24).fill(0);
+  const latencies = shown.flatMap((f) => f.l), longest = largest(latencies, 10), bins = new Array(24).fill(0);
   for (const l of latencies) ++bins[Math.min(23, Math.floor((l / (longest + 1)) * 24))];
-  const tallest = Math.max(1, ...bins), { wide, high, left, low, top } = PLOT, width = (wide - 4 - left) / 24;
+  const tallest = largest(bins, 1), { wide, high, left, low, top } = PLOT, width = (wide - 4 - left) / 24;
   const histogram = plot_frame("packet latency (cycles)", `${longest}`, `${tallest}`);
   bins.forEach((n, i) => n && histogram.append(svg_part("rect", { class: "scope-bar", x: left + i * width, width: width - 1,
     y: high - low - (n / tallest) * (high - low - top), height: (n / tallest) * (high - low - top) })));
@@ -75,11 +79,11 @@ function draw_plots(el, recording, cycle) {
   histogram.append(svg_part("text", { x: left + 2, y: high - 5 }, cycles && `delivered in ${cycles}`));
   // Load.
   const loads = [0, 1].map((k) => smooth(shown.map((f) => f.t[k] / terminals), 32));
-  const most = Math.max(0.05, ...loads.flat()), load = plot_frame("load: — accepted, - - offered (flits/cycle/terminal)", cycles, most.toFixed(2));
+  const most = largest(loads.flat(), 0.05), load = plot_frame("load: — accepted, - - offered (flits/cycle/terminal)", cycles, most.toFixed(2));
   line_of(load, loads[0], most, "scope-line scope-dashed");
   line_of(load, loads[1], most, "scope-line");
   // Routers.
-  const held = recording.full.slice(0, cycle - recording.first + 1), fullest = Math.max(10, ...held);
+  const held = recording.full.slice(0, cycle - recording.first + 1), fullest = largest(held, 10);
   const routers = plot_frame(`${recording.meta.full}: ${held.at(-1)} of ${recording.places}`, cycles, `${fullest}`);
   line_of(routers, held, fullest, "scope-line");
   el.replaceChildren(histogram, load, routers);

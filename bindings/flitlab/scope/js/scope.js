@@ -77,6 +77,7 @@ class Scope {
   close() {
     if (this.group) this.group.splice(this.group.indexOf(this), 1);
     cancelAnimationFrame(this.clock);
+    for (const timer of [this.keeping, this.to_speak]) clearTimeout(timer);
     this.watch.disconnect();
     this.unwatch_theme();
   }
@@ -110,7 +111,8 @@ class Scope {
       next_blocked: () => this.select_blocked(),
       larger: () => this.zoom(1.3), smaller: () => this.zoom(1 / 1.3), whole: () => this.zoom(0),
       font: () => { this.el.style.setProperty("--scope-font", `${value}px`); this.fit(); },
-      full_screen: () => (document.fullscreenElement ? document.exitFullscreen() : this.el.requestFullscreen?.()),
+      full_screen: () => (document.fullscreenElement ? document.exitFullscreen()
+        : this.el.requestFullscreen().catch((error) => this.set_note(`No full screen: ${error.message}`))),
       next_router: () => this.select({ router: routers[(place + 1) % routers.length] }),
       previous_router: () => this.select({ router: routers[(place <= 0 ? routers.length : place) - 1] }),
     };
@@ -124,7 +126,7 @@ class Scope {
 
   // Selects the next router with a virtual channel that waits for the cause of the overlay.
   select_blocked() {
-    this.play(false);
+    for (const scope of this.group ?? [this]) scope.play(false);
     const only = this.overlay === "none" ? "all" : this.overlay;
     const router = next_blocked(this.recording, this.cycle, this.sel.router, only);
     if (router === null) return this.set_note(`No flit waits in cycle ${this.cycle - 1}${only === "all" ? "" : `: ${CAUSES[only][0]}`}.`);
@@ -281,6 +283,9 @@ class Scope {
     if (message.anew) {
       this.recording = new Recording(message.anew);
       this.shown_deadlock = null;
+      // The new network may lack the selected router; its packets are others.
+      if (!this.recording.place.has(this.sel.router)) this.select({});
+      this.tree = null;
       this.cycle = this.recording.last;
       this.target = null;
       this.requested = this.cycle;
@@ -288,7 +293,9 @@ class Scope {
       this.view.fit(this.recording);
       show_settings(this.settings, this.recording.meta);
     } else if (message.frames) {
-      if (message.frames[0]?.c !== this.recording.last + 1) return; // the message has frames of an older recording
+      const next = message.frames[0]?.c;
+      if (next > this.recording.last + 1) this.request({ do: "whole" }); // this view has missed frames
+      if (next !== this.recording.last + 1) return; // the message has frames of an older recording
       Object.assign(this.recording.meta, { stages: message.stages, deadlock: message.deadlock, deadlocked: message.deadlocked });
       // If the last cycle is shown, follow the network, also if another caller steps it.
       const at_the_end = !this.playing && this.cycle === this.recording.last;
@@ -318,18 +325,19 @@ class Scope {
     const passed = Math.min(0.25, (time - (this.before ?? time)) / 1000);
     this.before = time;
     if (this.waiting && performance.now() - this.waiting > PATIENCE) this.mark_kernel_lost();
-    if (this.playing && (!this.group || this.group[0] === this)) this.advance(passed, time);
     this.clock = requestAnimationFrame((next) => this.tick(next));
+    if (this.playing && (!this.group || this.group[0] === this)) this.advance(passed, time);
   }
 
   // Plays on by `passed` seconds, together with the scopes that have the same clock: none runs ahead of the others.
   advance(passed, time) {
     const all = this.group ?? [this], first = Math.max(...all.map((s) => s.recording.first));
     const last = Math.min(...all.map((s) => s.recording.last));
+    if (first > last) return all.forEach((s) => (s.play(false), s.set_note("The networks have no recorded cycle in common.")));
     let place = Math.max(first, this.cycle + this.part + passed * this.speed);
     for (const scope of all) scope.record_ahead(place);
     if (place >= last) {
-      place = Math.max(first, last);
+      place = last;
       if (all.some((s) => !s.live || s.opening)) all.forEach((s) => s.play(false));
     }
     for (const scope of all) scope.show_place(place, time);
@@ -442,7 +450,7 @@ function watch_theme(act) {
 
 // Returns the routers that a description of a deadlock names.
 function routers_in(text, meta) {
-  return new Set(meta.routers.filter((r, i) => text.includes(` ${meta.names[i]} `)));
+  return new Set(meta.routers.filter((r, i) => text.includes(`router ${meta.names[i]} `)));
 }
 
 // Hides the replay in the cell's output while the widget runs. Returns a function that shows it again.
@@ -457,10 +465,13 @@ function hide_replay(name) {
 async function render({ model, el }) {
   const place = make("div");
   el.append(place);
-  const scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
-  if (model.get("clock")) scope.join(model.get("clock"));
-  const receive = (message) => scope.receive(message.json ? JSON.parse(message.json) : message); // or { error }
+  let scope = null;
+  const early = []; // messages that arrive before the scope exists
+  const receive = (message) => (scope ? scope.receive(message.json ? JSON.parse(message.json) : message) : early.push(message)); // or { error }
   model.on("msg:custom", receive);
+  scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
+  if (model.get("clock")) scope.join(model.get("clock"));
+  early.forEach(receive);
   const show_replay = hide_replay(model.get("replay"));
   return () => {
     model.off("msg:custom", receive);
@@ -473,6 +484,7 @@ async function render({ model, el }) {
 async function show_page(el, text, clock = null) {
   const scope = new Scope(el, new Recording(await unpack(text)), null);
   if (clock) scope.join(clock);
+  if (window.top === window) el.focus({ preventScroll: true }); // not in a notebook's output
   return scope;
 }
 

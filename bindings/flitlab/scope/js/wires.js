@@ -18,13 +18,13 @@ function shapes_of(meta) {
   });
 }
 
-// Returns the first and the last place of each row and column of routers, by `row_key`.
+// Returns the first and the last place of each row and column of routers, and the number of its routers, by `row_key`.
 function ends_of_rows({ x, y, planes }) {
   const ends = new Map();
   planes.forEach((plane, i) => {
     for (const [axis, along, across] of [["x", x[i], y[i]], ["y", y[i], x[i]]]) {
-      const key = row_key(axis, plane, across), [low, high] = ends.get(key) ?? [Infinity, -Infinity];
-      ends.set(key, [Math.min(low, along), Math.max(high, along)]);
+      const key = row_key(axis, plane, across), [low, high, count] = ends.get(key) ?? [Infinity, -Infinity, 0];
+      ends.set(key, [Math.min(low, along), Math.max(high, along), count + 1]);
     }
   });
   return ends;
@@ -38,8 +38,8 @@ function stub_direction({ x, y, planes }, rows, a, b) {
   if (planes[a] !== planes[b]) return planes[b] > planes[a] ? [1, 1] : [-1, -1];
   const [dx, dy] = [x[b] - x[a], y[b] - y[a]];
   const is_end = (axis, from, to, across) => {
-    const [low, high] = rows.get(row_key(axis, planes[a], across));
-    return Math.abs(to - from) > 1.6 && Math.min(from, to) === low && Math.max(from, to) === high;
+    const [low, high, count] = rows.get(row_key(axis, planes[a], across));
+    return count > 2 && Math.abs(to - from) > 1.6 && Math.min(from, to) === low && Math.max(from, to) === high;
   };
   if (Math.abs(dy) < 1e-6 && is_end("x", x[a], x[b], y[a])) return [-Math.sign(dx), 0];
   if (Math.abs(dx) < 1e-6 && is_end("y", y[a], y[b], x[a])) return [0, -Math.sign(dy)];

@@ -15,6 +15,7 @@ function listen_to_pointer(canvas, view, changed, clicked) {
   canvas.addEventListener("pointermove", (event) => {
     const before = held.get(event.pointerId);
     if (!before) return;
+    if (!event.buttons) return held.delete(event.pointerId); // it was released outside of the canvas
     const now = position_on(canvas, event), [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     moved += Math.abs(dx) + Math.abs(dy);
     if (moved < CLICK) return;
