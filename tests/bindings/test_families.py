@@ -99,7 +99,8 @@ def test_drawing_has_a_place_for_every_router(kind):
     np.fill_diagonal(apart, 9)
     assert apart.min() > 0.2, layout
     words = {"dragonfly": "9 groups", "megafly": "9 groups", "fat_tree": "3 levels", "hyperx": "bent",
-             "flattened_butterfly": "bent", "full_mesh": "circle", "slim_fly": "planes"}
+             "flattened_butterfly": "bent", "full_mesh": "circle", "slim_fly": "two halves",
+             "polarfly": "rings", "polarstar": "groups", "jellyfish": "rings"}
     assert words.get(kind, "") in layout
 
 
