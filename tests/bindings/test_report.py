@@ -150,6 +150,7 @@ def test_a_report_is_one_file_without_paths_or_links(folder, text):
 
 def test_a_scope_opens_in_the_report_and_moves(folder, text, page):
     assert text
+    page.emulate_media(reduced_motion="no-preference")
     page.goto((folder / "report.html").as_uri())
     assert page.locator(".flitlab-scope").count() == 0
     buttons = page.locator("button[data-recording]")

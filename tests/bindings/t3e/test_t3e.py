@@ -104,7 +104,7 @@ def test_reproduce_table_1():
     # The checks include a ring of 16 beyond 544 PEs. Searches: two kinds of tables, three rings.
     assert (len(by["check"]), len(by["context"])) == (6, 12)
     assert all(set(r) == {"experiment", "kind", "quantity", "source", "setting", "published", "measured", "unit",
-                          "tolerance", "verdict", "reading"} for r in rows)
+                          "tolerance", "verdict", "reading", "ideal"} for r in rows)
 
 
 @pytest.mark.parametrize(("shape", "odd"), [((2, 8, 1), False), ((4, 32, 2), False), ((8, 16, 8), True),
