@@ -72,7 +72,7 @@ def check_number(name: str, value: Any, low: int, high: int) -> None:
 
 
 def in_page(name: str) -> bool:
-    """Returns whether the page includes a shipped configuration: those of up to 1024 nodes."""
+    """Returns whether the page includes a shipped configuration. It includes all with up to 1024 nodes."""
     return name in shipped.configs() and prod(load(name)._given.get("topology.shape", [1])) <= _core.Recorder.MOST_DRAWN
 
 

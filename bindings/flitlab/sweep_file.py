@@ -1,4 +1,4 @@
-"""sweep.json: the arguments of a sweep, in its folder. It tells what the sweep runs, and whether it has finished."""
+"""sweep.json: the arguments of a sweep, in its folder. It lists the sweep's runs, and says whether it has finished."""
 
 from __future__ import annotations
 

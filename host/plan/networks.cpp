@@ -182,7 +182,7 @@ void check_chips(const Experiment& e, const std::vector<u32>& chip, const std::v
   }
   if (of_chip != chip)
     throw ConfigError(misfit +
-                      "the routers of each dimension must be a multiple of those of a chip. The nearest that "
+                      "in each dimension, the number of routers must be a multiple of a chip's. The nearest that "
                       "fit are topology.chip_shape = " +
                       list_text(of_chip) + " and topology.shape = " + list_text(of_network) + ".");
 }

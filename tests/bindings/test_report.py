@@ -287,8 +287,8 @@ def test_a_network_without_channels_has_no_heat_map(tmp_path):
 def test_the_command_of_a_plan():
     over = {"traffic.load": adaptive(0, 1, 0.02), "topology.shape": [[4, 4], [8, 8]]}
     assert Plan(over, [1, 2]).command("a.toml", "again") == (
-        "flitlab sweep a.toml --over traffic.load=adaptive:0:1:0.02 --over 'topology.shape=[4, 4],[8, 8]' --seeds 2 "
-        "--out again")
+        "flitlab sweep a.toml --over traffic.load=adaptive:0:1:0.02 --over 'topology.shape=[4, 4],[8, 8]' "
+        "--set run.seed=1 --seeds 2 --out again")
     assert Plan({"router.vcs": [2]}, [5, 6], 0.02, 20).command("a.toml", "b c") == (
         "flitlab sweep a.toml --over router.vcs=2 --set run.seed=5 --seeds 2 --until 0.02 --most-seeds 20 --out 'b c'")
     call = Plan(over, [3, 7], 0.02, 20).command("a.toml", "again")

@@ -21,7 +21,13 @@ render({{ model, el: document.getElementById("place") }});
 PARTS = """<canvas style="width: 640px; height: 480px"></canvas><script type="module">
 {module}
 window.recording = new Recording(await unpack("{recording}"));
-window.scope_parts = {{ journey, draw_packet, NetworkView, arriving_words, connections, counts_of_blocked, shapes_of }};
+window.scope_parts = {{ journey, draw_packet, NetworkView, arriving_words, connections, counts_of_blocked, routers_in,
+  shapes_of }};
+</script>"""
+
+PAIR = """<style>{style}</style><div id="a"></div><div id="b"></div><script type="module">
+{module}
+window.scopes = [await show_page(a, "{recordings[0]}", "lesson"), await show_page(b, "{recordings[1]}", "lesson")];
 </script>"""
 
 JOURNEYS = """() => {
@@ -37,6 +43,12 @@ def show_parts(page, view, mutant=("", "")):
     """Makes a page in which functions of the module can be called on a recording."""
     page.set_content(PARTS.format(module=mutated(module_text(), mutant), recording=view.recording))
     page.wait_for_function("() => window.scope_parts")
+
+
+def show_pair(page, views):
+    """Makes a page with two scopes that share a clock, `scopes`."""
+    page.set_content(PAIR.format(style=style_text(), module=module_text(), recordings=[v.recording for v in views]))
+    page.wait_for_function("() => window.scopes")
 
 
 def value_of(page, function, argument=None):

@@ -174,7 +174,7 @@ throughput: load at which uniform traffic fills the busiest channel with the def
 (Dally & Towles 3.3). The graph is Petersen's.
 
 The sections below have formulas for other sizes, and compare the ideal throughput of patterns of traffic with different
-routing, with 8 virtual channels. `next_router`: all terminals of a router send to those of the next one.
+routing, with 8 virtual channels. `next_router`: all terminals of a router send to terminals of the next router.
 """]
     parts.append(table())
     parts.append("\n## Routing algorithms\n\n| `routing.algorithm` | routes |\n| --- | --- |\n"

@@ -218,7 +218,7 @@ def _configuration(contents: Contents) -> Iterator[str]:
     plan, curve = contents.plan, contents.curve
     ran = f"; flitlab {plan.version} ran the sweep" if plan.version else ""
     yield f"<p>flitlab {__version__} made this report{ran}. Seeds: {_text(_seeds(curve, plan))}</p>"
-    yield "<p>Parameters that the sweep varies, and those that differ from their defaults:</p>"
+    yield "<p>Parameters that the sweep varies, and parameters that differ from their defaults:</p>"
     flat, records = contents.experiment.flat(), parameters_of(contents.experiment["router.kind"])
     varied = [(path, ", ".join(map(_value, dict.fromkeys(value for (value,) in curve.rows.pick(path)))), "varied")
               for path in curve.keys]

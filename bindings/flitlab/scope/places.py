@@ -83,7 +83,7 @@ def _as_given(places: Positions, links: Sequence[tuple[int, int, int, int]]) -> 
 
 def _closest(places: Positions) -> float:
     """Returns the least distance of two routers that are not at the same place."""
-    # Routers are compared along a line on which those of a grid lie apart.
+    # Routers are sorted along a slanted line, on which the routers of a grid have different places.
     along = sorted((0.85 * x + 0.52 * y, x, y) for x, y in places)
     closest = math.inf
     for i, (at, *place) in enumerate(along):

@@ -14,7 +14,7 @@ function save_as(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// Returns the parts of a result that the page uses: those of the table, load and seed.
+// Returns the parts of a result that the page uses: the columns of the table, the load and the seed.
 function kept_point(result) {
   const point = { load: result.load, seed: result.seed };
   for (const [name, place = name, part] of COLUMNS) {

@@ -13,7 +13,7 @@ function is_link(fragment) {
 }
 
 // Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version).
-// Throws Error, whose message says what is wrong.
+// Throws Error with a message for the user.
 async function read_link(fragment, configs) {
   if (fragment.length > LONGEST_LINK) throw new Error(`It has ${fragment.length} characters; a link has at most ${LONGEST_LINK}.`);
   const [format, version] = ["format", "flitlab"].map((key) => new RegExp(`[#&]${key}=([^&]*)`).exec(fragment)?.[1]);
@@ -85,7 +85,7 @@ async function decoded_text(key, text) {
   }
 }
 
-// Returns the texts that a link must contain, compressed, by their keys: those that are not the page's.
+// Returns the texts that a link must contain, compressed, by their keys. Texts that the page already has are left out.
 async function coded_texts({ name, config, texts }, configs) {
   const known = configs.find((c) => c.name === name)?.texts ?? {}, coded = {};
   for (const [path, text] of Object.entries(texts)) {

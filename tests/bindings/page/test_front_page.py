@@ -1,4 +1,4 @@
-"""What the page opens with, what a reload keeps, its downloads, its workers and its layout."""
+"""The page when it opens, after a reload, its downloads, its workers and its layout."""
 
 import io
 import xml.etree.ElementTree as ElementTree
@@ -7,7 +7,7 @@ import matplotlib.image
 import pytest
 import website
 from page_in_browser import change, check_hash, do, draw_curve, open_text, opened, ready, text
-from scope_pages import mutated
+from scope_pages import choose, mutated
 
 import flitlab as fl
 from flitlab.toml import parse_toml
@@ -101,6 +101,15 @@ def test_the_moving_network_is_on_the_first_screen(browser, text, tmp_path, wide
     page.close()
 
 
+def test_a_selected_router_that_a_smaller_network_lacks_is_deselected(opened):
+    choose(opened, 63)
+    assert opened.locator(".scope-panel h3").inner_text().startswith("Router 63 ")
+    change(opened, "topology.shape", "4x4")
+    check_hash(opened, fl.Network(fl.load("vc-mesh-8x8").set("topology.shape", [4, 4])))
+    assert not opened.locator(".scope-panel h3").count()
+    do(opened, "step1", 1)
+
+
 # What a reload keeps.
 
 
@@ -115,7 +124,7 @@ def test_a_reload_keeps_network_and_curves(opened):
     assert opened.locator('[data-setting="router.vcs"]').input_value() == "2"
     assert [opened.locator(f"[data-curve={name}]").input_value() for name in ("from", "to", "step")] == [
         "0.05", "0.1", "0.05"]
-    opened.reload()  # what a reload has restored is kept for the next one
+    opened.reload()  # a second reload finds the same curves
     ready(opened)
     assert opened.evaluate(POINTS) == points
     opened.click("[data-do=clear]")

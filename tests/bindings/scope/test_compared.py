@@ -1,9 +1,9 @@
 """Views with one clock: fl.compare()."""
 
 import pytest
+from scope_pages import show_pair
 
 import flitlab as fl
-from flitlab.scope import module_text, style_text
 
 
 def view(load=0.2, cycles=0):
@@ -47,13 +47,7 @@ def test_networks_that_have_gone_apart_are_refused(tmp_path):
 
 def test_scopes_without_a_common_cycle_pause(page):
     """One of two live scopes runs on, so that the recordings do not overlap; they say so, and remain usable."""
-    recordings = [view(load).step(30).recording for load in (0.1, 0.4)]
-    page.set_content(f"""<style>{style_text()}</style><div id="a"></div><div id="b"></div><script type="module">
-        {module_text()}
-        window.scopes = [await show_page(a, "{recordings[0]}", "lesson"),
-                         await show_page(b, "{recordings[1]}", "lesson")];
-        </script>""")
-    page.wait_for_function("() => window.scopes")
+    show_pair(page, [view(load).step(30) for load in (0.1, 0.4)])
     page.evaluate("""() => { const { recording } = scopes[0], frame = recording.frame(30);
         for (let c = 31; c < 400; ++c) recording.append([{ ...frame, c, rows: undefined, v: [], e: [] }], 20);
         scopes[0].show(); }""")
@@ -63,3 +57,13 @@ def test_scopes_without_a_common_cycle_pause(page):
     assert page.evaluate("() => scopes.map((s) => s.playing)") == [False, False]
     page.locator("#b [data-do=step1]").click()
     assert page.evaluate("() => scopes[1].cycle") == 1
+
+
+def test_the_search_for_a_waiting_flit_pauses_both_scopes(page):
+    show_pair(page, [view(load).step(60) for load in (0.5, 0.6)])
+    page.locator("#a [data-do=first]").click()
+    page.locator("#a [data-do=play]").click()
+    page.wait_for_function("() => scopes[0].cycle > 3")
+    page.locator("#b [data-do=next_blocked]").click()
+    assert page.evaluate("() => scopes.map((s) => s.playing)") == [False, False]
+    assert page.evaluate("() => scopes[0].cycle === scopes[1].cycle")

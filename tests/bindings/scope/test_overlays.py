@@ -123,7 +123,7 @@ def test_connections_run_from_source_to_sink(page):
                 vc = twin.router(s["router"]).ports[s["port"]].vcs[0]
                 assert (vc.stage, vc.out_port) == (s["stage"], s["out_port"])
             lengths[len(c["spans"])] += 1
-            turned += c["turned"]
+            turned += all(s["stage"] == "reverse" for s in c["spans"])
     assert min(lengths[n] for n in (1, 2, 3)) > 3 and turned > 3
 
 
@@ -159,6 +159,15 @@ def test_arrows_lead_around_a_deadlock(page):
     drawn = {ends for ends, wide in picture.lines(picture.colours["alarm"]) if wide < 4}
     assert expected <= drawn
     assert all(a in cycle and b in cycle for a, b in drawn)
+
+
+def test_numbers_of_virtual_channels_are_no_names_of_routers(page):
+    """The routers of a graph have numbers as names; a deadlock's description also has numbers of virtual channels."""
+    show_parts(page, fl.Network("vc-mesh-8x8").view().step(2))
+    text = "router 7 input port 1 VC 0 waits for\n router 12 input port 2 VC 1 waits for the first"
+    named = value_of(page, """(text) => [...scope_parts.routers_in(text, { routers: [...Array(20).keys()],
+        names: [...Array(20).keys()].map(String) })]""", text)
+    assert named == [7, 12]
 
 
 @pytest.mark.parametrize(("assignment", "vcs", "marks"), [("dateline", 2, 32), ("balanced", 2, 32), ("any", 1, 0),

@@ -22,8 +22,8 @@ ADVERSARIAL = (0.1, 0.2, 0.3, 0.4, 0.5)
 TERMINALS = 3  # per router of the Slim Fly with 50 routers, as in CODES
 READING_SLIM = (
     "Only the abstract of the paper was read. The worst case is from the documentation of the simulator CODES, which "
-    "models the paper's networks; quotients without a published value are those that it says are above 1. "
-    f"{ROUTER_IS} Worst case: routers R1, R2, R3, R4 form a path. Terminals of R1 "
+    "models the paper's networks. Rows without a published value are quotients that this documentation says are above "
+    f"1. {ROUTER_IS} Worst case: routers R1, R2, R3, R4 form a path. Terminals of R1 "
     "and R3 send to each other, and terminals of R2 and R4 to each other. Their only shortest routes share the channel "
     "between R2 and R3, which limits the throughput to 1/(2p). 44 of the 50 routers form such paths; the terminals of "
     f"the other six are idle, and throughput is per active terminal. {HIGHEST}")

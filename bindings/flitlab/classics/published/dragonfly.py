@@ -12,7 +12,7 @@ BOUND = "calculation: a p terminals share one channel between two groups"
 ALGORITHMS = {"minimal": "minimal", "Valiant": "valiant", "UGAL-L": "ugal_l", "PAR": "par"}
 LOADS = {"uniform": (0.4, 0.5, 0.7, 0.8, 0.9, 1.0), "next_group": (0.1, 0.3, 0.35, 0.4, 0.45, 0.5)}
 READING = (
-    "Only the abstract of the paper was read. Quotients without a published value are those that the documentation of "
+    "Only the abstract of the paper was read. Rows without a published value are quotients that the documentation of "
     f"the simulator CODES, which models the paper's networks (a = 2p = 2h), says are above 1. {ROUTER_IS} 9 groups of "
     "4 routers with 2 terminals each. "
     "Adversarial traffic: every terminal sends to random terminals of the next group, so that shortest routes use one "

@@ -39,8 +39,8 @@ function arbitration(recording, router, cycle, name_of, reason_of) {
   return { wins, vc_grants, fates };
 }
 
-// Returns the events of one router in a cycle. The events of the last cycle are kept by router, because an overlay needs
-// those of all routers.
+// Returns the events of one router in a cycle. The events of the cycle are kept, sorted by router, because an overlay
+// visits all routers.
 function events_in(recording, cycle, router) {
   if (recording.grouped?.cycle !== cycle) {
     const of_router = new Map();

@@ -1,6 +1,6 @@
 // Connections of circuit-switched routers: their lines from source to sink, and the words on them.
 
-// Returns the connections at a cycle: { src, spans, turned }. spans: channels in order, { router, port, out_port, stage };
+// Returns the connections at a cycle: { src, spans }. spans: channels in order, { router, port, out_port, stage };
 // src: source terminal, -1 if its first router is not drawn or has closed its part.
 function connections(recording, cycle) {
   const open = new Map(), ends = ends_of_channels(recording), state = recording.state(cycle);
@@ -16,7 +16,7 @@ function connections(recording, cycle) {
     const { peer, to_terminal } = recording.peer(row.router, row.port), spans = [];
     for (let at = row; at; at = open.get(ends.get(`${at.router}.${at.out_port}`)))
       spans.push({ router: at.router, port: at.port, out_port: at.out_port, stage: recording.stage(at) });
-    found.push({ src: to_terminal ? peer : -1, spans, turned: spans.every((s) => s.stage === "reverse") });
+    found.push({ src: to_terminal ? peer : -1, spans });
   }
   return found;
 }

@@ -67,13 +67,13 @@ class NetworkView {
     this.fit(this.recording);
   }
 
-  // Returns the place of a router's terminals. A network of one router has them around it: inputs on the left, outputs
-  // on the right.
+  // Returns the place to which flits for the terminals of a router move.
   terminal_place(router) {
     const [x, y] = this.places[this.recording.place.get(router)];
     return [x + this.size * 0.95, y - this.size * 0.95];
   }
 
+  // Returns the place of a port of the only router. side: -1 for inputs, on the left; 1 for outputs, on the right.
   port_place(port, side) {
     const [x, y] = this.places[0], count = this.recording.meta.ports[0].length;
     return [x + side * this.size * 0.5, y + this.size * ((port + 0.5) / count - 0.5)];
@@ -223,8 +223,8 @@ class NetworkView {
     }
   }
 
-  // Draws connections as lines in the colours of their sources, those that are being closed as dashed lines. Arrows show
-  // the direction of their data; the last one is the front of a connection that is being opened.
+  // Draws each connection as a line in the colour of its source. The line is dashed while the connection is being closed.
+  // Arrows show the direction of the data; the last one is the front of a connection that is being opened.
   draw_connections(draw, cycle, { alarm }) {
     const wide = Math.max(2, this.size * 0.28), all = connections(this.recording, cycle);
     this.draw_terminals(draw, all, wide, alarm);

@@ -10,7 +10,7 @@
 //   s         changed words of state, by router: pairs of distance from the word before and difference (state.js)
 //   w         changed texts in the machine's terms, by router
 //   t, l, i   flits created and delivered, latencies of delivered packets, inspected routers
-// u, q and f have only what has changed, or in the first frame everything that is not 0.
+// u, q and f have only the changed values; in the first frame, all values that are not 0.
 //
 // Saved recordings are packed: the gzip of a line of JSON, { format, meta, frames }, and of binary tables of rows, q,
 // f, u, s and e. The frames of the JSON have the other members. recorder.hpp describes the tables' keys and columns,
