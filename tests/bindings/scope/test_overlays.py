@@ -127,8 +127,10 @@ def test_connections_run_from_source_to_sink(page):
     assert min(lengths[n] for n in (1, 2, 3)) > 3 and turned > 3
 
 
-def test_words_on_wires_are_the_networks(page):
-    exp = fl.load("metro-figure3").set("traffic.load", 0.4)
+@pytest.mark.parametrize(("name", "words"), [("metro-figure3", {"DATA", "TURN", "STATUS", "DROP"}),
+                                             ("metro-jr-dp2", {"DATA", "DATA-IDLE", "TURN"})])
+def test_words_on_wires_are_the_networks(page, name, words):
+    exp = fl.load(name).set("traffic.load", 0.4)
     network, twin = fl.Network(exp), fl.Network(exp)
     show_parts(page, network.view().step(90))
     seen = Counter()
@@ -140,7 +142,7 @@ def test_words_on_wires_are_the_networks(page):
             ({ router, port, word }) => [router, port, word])""", cycle)
         assert shown == [[r, p, word] for r, p, word in expected if word != "backward"]
         seen.update(word for *_, word in shown)
-    assert {"DATA", "TURN", "STATUS", "DROP"} <= set(seen)
+    assert words <= set(seen)
 
 
 RING = {"router.vcs": 1, "routing.vc_assignment": "any", "traffic.load": 1, "router.buffer_flits": 2,
