@@ -17,6 +17,7 @@ from flitlab._core import ConfigError, RunError, __version__
 
 if TYPE_CHECKING:
     from flitlab import patterns as patterns
+    from flitlab import textbook as textbook
     from flitlab.clusters import cluster
     from flitlab.curve import Curve, plot
     from flitlab.experiment import Experiment, load
@@ -72,7 +73,7 @@ if not TYPE_CHECKING:  # so that type checkers report names that do not exist
     def __getattr__(name):
         if name in _WHERE:
             return getattr(import_module(f"flitlab.{_WHERE[name]}"), name)
-        if name == "patterns" or name in import_module("flitlab.machines").machines():
+        if name in ("patterns", "textbook") or name in import_module("flitlab.machines").machines():
             return import_module(f"flitlab.{name}")
         raise AttributeError(f"module 'flitlab' has no attribute {name!r}")
 

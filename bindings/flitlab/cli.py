@@ -185,8 +185,9 @@ def _notebooks(args) -> int:
     from importlib.util import find_spec
 
     from flitlab import shipped
+    from flitlab.textbook.notebooks import notebook_texts
 
-    files = shipped.copy_notebooks(Path(args.dir))
+    files = shipped.copy_notebooks(Path(args.dir), notebook_texts())
     print(f"{len(files)} notebooks are in {args.dir}. Open the first one:\n")
     if find_spec("jupyterlab") is None:
         print("    pip install 'flitlab[notebook]'")

@@ -27,6 +27,7 @@ from flitlab.records import parameters_of
 
 FORMAT = 1
 KEYS = {
+    "figure": "name of a figure of the textbook, whose network, cycle, router and overlay the other keys change",
     "config": "name of a configuration of the page, to which the parameters are changes; none: changes to the defaults",
     "cycle": "cycle that the page shows; default 0",
     "router": "selected router; none by default",

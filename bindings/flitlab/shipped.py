@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Mapping
 from itertools import takewhile
 from pathlib import Path
 
@@ -11,22 +11,27 @@ from flitlab.arguments import writing
 
 
 def folder(kind: str = "configs") -> Path:
-    """Returns the folder "configs" or "notebooks": in the package, or in a source tree at its top."""
+    """Returns the folder "configs", "notebooks" or "book" (the textbook): in the package, or in a source tree at its
+    top or in docs."""
     installed = Path(__file__).parent / kind
-    return installed if installed.is_dir() else Path(__file__).resolve().parents[2] / kind
+    top = Path(__file__).resolve().parents[2]
+    return installed if installed.is_dir() else (top / "docs" / kind if kind == "book" else top / kind)
 
 
-def copy_notebooks(to: Path) -> list[Path]:
-    """Copies the notebooks into a folder, which is made if necessary, and returns the copies. Raises ConfigError, and
-    copies nothing, if one of the files exists."""
-    files = sorted(folder("notebooks").glob("*.ipynb"))
-    for file in files:
-        if (to / file.name).exists():
-            raise ConfigError(f"{to / file.name} already exists: move it, or choose another folder, as in "
+def copy_notebooks(to: Path, more: Mapping[str, str] | None = None) -> list[Path]:
+    """Writes the notebooks into a folder, which is made if necessary, and returns their paths. more: further notebooks,
+    texts by file name. Raises ConfigError, and writes nothing, if one of the files exists."""
+    texts = {file.name: file.read_text(encoding="utf-8") for file in sorted(folder("notebooks").glob("*.ipynb"))}
+    texts |= more or {}
+    for name in texts:
+        if (to / name).exists():
+            raise ConfigError(f"{to / name} already exists: move it, or choose another folder, as in "
                               "`flitlab notebooks my-notebooks`.")
     with writing("notebooks", to, "a folder"):
         to.mkdir(parents=True, exist_ok=True)
-        return [Path(shutil.copyfile(file, to / file.name)) for file in files]
+        for name, text in texts.items():
+            (to / name).write_text(text, encoding="utf-8")
+    return [to / name for name in texts]
 
 
 def configs() -> list[str]:

@@ -23,12 +23,13 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 BUILD = ROOT / "build" / "page"
+sys.path.insert(0, str(ROOT / "bindings" / "flitlab"))  # scope and textbook, which need no compiled package
 # Largest configuration in the page: the scope draws all of its routers. Larger ones are too slow in a browser.
 MOST_ROUTERS = int(re.search(r"kMostDrawn = (\d+)", (ROOT / "bindings/frames/recorder.hpp").read_text())[1])
 FIRST = "vc-mesh-8x8"  # configuration that the page shows first
 # JavaScript files of worker and page.
 WORKER = ("places", "meta", "worker")
-PAGE = ("toml", "link", "conversation", "kept", "chart", "downloads", "curve", "sliders", "start")
+PAGE = ("toml", "link", "conversation", "kept", "chart", "downloads", "curve", "sliders", "book", "start")
 
 
 def flatten(tree: dict, prefix: str = "") -> dict:
@@ -57,10 +58,20 @@ def configurations() -> list[dict]:
 
 def scope_texts() -> tuple[str, str]:
     """Returns the scope's module and style sheet; these do not need the compiled package."""
-    sys.path.insert(0, str(ROOT / "bindings" / "flitlab"))
     from scope import module_text, style_text
 
     return module_text(), style_text()
+
+
+def chapters() -> list[dict]:
+    """Returns the textbook's chapters (docs/book); each figure also has ``python``, its lines of Python."""
+    from textbook.source import python_lines, read_chapters
+
+    found = read_chapters(ROOT / "docs" / "book", tomllib.loads)
+    for chapter in found:
+        for figure in chapter["figures"]:
+            figure["python"] = "\n".join(["import flitlab as fl", "", *python_lines(figure)])
+    return found
 
 
 def script(name: str) -> str:
@@ -77,6 +88,7 @@ def page(core: str, wasm: bytes) -> str:
     parts = {
         "scope_css": style, "page_css": (HERE / "page.css").read_text(encoding="utf-8"),
         "configs": inline(json.dumps(configurations(), separators=(",", ":"))),
+        "book": inline(json.dumps(chapters(), separators=(",", ":"))),
         "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(), "core": inline(core),
         "worker": inline("\n".join(map(script, WORKER))), "module": inline("\n".join([module, *map(script, PAGE)])),
     }

@@ -9,8 +9,8 @@ from flitlab import __version__
 project, author, version = "flitlab", "the flitlab authors", __version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 root_doc = "docs/site/index"
-include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md", "docs/architecture/*.md", "docs/site/*.md",
-                    "configs/README.md", "tests/README.md", "tests/*/README.md",
+include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md", "docs/architecture/*.md", "docs/book/*.md",
+                    "docs/site/*.md", "configs/README.md", "tests/README.md", "tests/*/README.md",
                     "bindings/README.md", "host/README.md", "kernels/README.md", "kernels/*/*/README.md",
                     "notebooks/*.ipynb", ".github/CONTRIBUTING.md"]
 exclude_patterns = ["build/**", "out/**", ".venv/**", ".git/**"]

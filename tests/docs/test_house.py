@@ -45,7 +45,7 @@ RULES = [
     Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
          "(host|kernels)/routers/{any}/"),
     Rule("the extension module includes no router", "bindings/(pybind|page|frames)/", "(host|kernels)/routers/"),
-    Rule("shared Python imports no machine", "bindings/flitlab/((scope|reports)/)?[^/]+$",
+    Rule("shared Python imports no machine", "bindings/flitlab/((scope|reports|textbook)/)?[^/]+$",
          "bindings/flitlab/{any}(/|$)"),
     Rule("a machine's Python imports no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
 ]
@@ -56,7 +56,7 @@ ORDER = ["kernels/common", "kernels/engines", "kernels/traffic", "host/config", 
 
 # Shared code: no file, identifier or string (on which code could branch) is named after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
-        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames)/|bindings/flitlab/((scope|reports)/)?[^/]+$")
+        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames)/|bindings/flitlab/((scope|reports|textbook)/)?[^/]+$")
 # Models whose names are also terms of the field: virtual channel, adaptive routing, crossbar switch.
 WORDS = {"vc", "adaptive", "switch"}
 
@@ -283,7 +283,7 @@ def test_all_source_trees_have_the_same_models():
     assert known == sorted(folder.name for folder in (ROOT / "host/routers").iterdir() if folder.is_dir())
     registry = (ROOT / "host/routers/registry.cpp").read_text(encoding="utf-8")
     assert known == sorted(re.findall(r"\bMODEL\((\w+)\)", registry.replace("FLITLAB_MODELS(MODEL)", "")))
-    others = {"booksim", "classics", "reports", "scope"}
+    others = {"booksim", "classics", "reports", "scope", "textbook"}
     packages = {file.parent.name for file in (ROOT / "bindings/flitlab").glob("*/__init__.py")} - others
     assert packages and packages <= set(known)
 

@@ -2,18 +2,19 @@
 
 DRAWN = """() => {
     const kept = {}, found = [], proto = CanvasRenderingContext2D.prototype, { view } = scope;
-    let path = [];
+    let path = [], circles = false;
     const styles = ({ strokeStyle: stroke, fillStyle: fill, lineWidth: wide, globalAlpha: alpha }) => (
         { stroke, fill, wide, alpha });
     const listen = (name, note) => {
         kept[name] = proto[name];
         proto[name] = function (...values) { note(this, ...values); return kept[name].apply(this, values); };
     };
-    listen("beginPath", () => { path = []; });
+    listen("beginPath", () => { path = []; circles = false; });
+    listen("arc", () => { circles = true; });
     listen("moveTo", (_, x, y) => path.push([x, y]));
     listen("lineTo", (_, x, y) => path.push([x, y]));
     listen("quadraticCurveTo", (_, a, b, x, y) => path.push([x, y]));
-    listen("stroke", (draw) => path.length && found.push({ what: "line", path, ...styles(draw) }));
+    listen("stroke", (draw) => path.length && !circles && found.push({ what: "line", path, ...styles(draw) }));
     for (const what of ["fillRect", "strokeRect"])
         listen(what, (draw, x, y, width, height) => found.push({ what, x, y, width, height, ...styles(draw) }));
     const before = view.canvas.toDataURL();

@@ -19,7 +19,7 @@ WHEELS = ROOT / "build" / "wheel"  # folder of the wheel, which tests/tools/test
 BUILD = ROOT / "build" / "tests"
 INSTALLED = VENV / "installed_for_tests"  # built_from() of the package in .venv, if it is the one for tests
 SOURCES = ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE", "kernels", "host", "bindings", "configs",
-           "notebooks")
+           "notebooks", "docs/book")
 
 
 def fail(message: str) -> None:

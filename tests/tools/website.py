@@ -13,8 +13,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from flitlab.textbook import save_exercises
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "page.html"  # the web page's place in the site
+EXERCISES = "exercises.html"  # place of the textbook's exercises for a printer
 DOCS = "docs/site/index.html"  # the documentation's first page
 INDEX = f"""<!doctype html>
 <html lang="en">
@@ -38,9 +41,10 @@ def build_page(out: Path) -> None:
 
 
 def assemble(site: Path, page: Path) -> None:
-    """Adds the web page and the index to a folder with the documentation. Raises SystemExit if one of their links leads
-    nowhere."""
+    """Adds the web page, the textbook's exercises and the index to a folder with the documentation. Raises SystemExit
+    if one of their links leads nowhere."""
     shutil.copyfile(page, site / PAGE)
+    save_exercises(site / EXERCISES)
     (site / "index.html").write_text(INDEX, encoding="utf-8")
     if broken := list(broken_links(site)):
         sys.exit("make site: " + "\n".join(f"{file}: {target} does not exist." for file, target in broken))

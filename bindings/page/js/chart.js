@@ -8,12 +8,20 @@ function ticks(most) {
   return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
 }
 
+// What a chart shows against the offered load: title, value and half interval of a point (null: none), smallest range.
+const PANELS = {
+  latency: { title: "latency (cycles)", least: 10, of: (p) => (p.saturated ? Infinity : p.latency_cycles.mean),
+    interval: (p) => (p.saturated ? 0 : p.latency_cycles.ci95 ?? 0) },
+  accepted: { title: "accepted load (flits/cycle/terminal)", least: 0.1, of: (p) => p.accepted, interval: () => 0 },
+};
+
 // link(curve, point): address of a point; without it, points are no links.
-function chart_of(curves, link = null) {
-  const { wide, high, left, right, low, top } = CHART, svg = svg_of(wide, high, "latency by offered load");
-  const points = curves.flatMap((c) => c.points), steady = points.filter((p) => !p.saturated && p.latency_cycles.mean !== null);
+function chart_of(curves, { link = null, panel = "latency" } = {}) {
+  const { title, least, of, interval } = PANELS[panel];
+  const { wide, high, left, right, low, top } = CHART, svg = svg_of(wide, high, `${panel === "latency" ? "latency" : "accepted load"} by offered load`);
+  const points = curves.flatMap((c) => c.points), shown = points.filter((p) => of(p) !== null && of(p) < Infinity);
   const x_most = Math.max(0.1, ...points.map((p) => p.offered)) * 1.04;
-  const y_most = Math.max(10, ...steady.map((p) => p.latency_cycles.mean + (p.latency_cycles.ci95 ?? 0))) * 1.15;
+  const y_most = Math.max(least, ...shown.map((p) => of(p) + interval(p))) * 1.15;
   const x = (load) => left + (load / x_most) * (wide - left - right);
   const y = (cycles) => high - low - (Math.min(cycles, y_most) / y_most) * (high - low - top);
   for (const t of ticks(x_most)) svg.append(svg_part("path", { class: "scope-axis", d: `M${x(t)} ${high - low}v4` }),
@@ -22,8 +30,8 @@ function chart_of(curves, link = null) {
     svg_part("text", { x: left - 5, y: y(t) + 3, "text-anchor": "end" }, `${t}`));
   svg.append(svg_part("path", { class: "scope-axis", fill: "none", d: `M${left} ${top}V${high - low}H${wide - right}` }),
     svg_part("text", { x: (left + wide) / 2, y: high - 4, "text-anchor": "middle" }, "offered load (flits/cycle/terminal)"),
-    svg_part("text", { x: 11, y: high / 2, "text-anchor": "middle", transform: `rotate(-90 11 ${high / 2})` }, "latency (cycles)"));
-  curves.forEach((curve, i) => draw_curve(svg, curve.points, i, x, y, y_most, link && ((p) => link(curve, p))));
+    svg_part("text", { x: 11, y: high / 2, "text-anchor": "middle", transform: `rotate(-90 11 ${high / 2})` }, title));
+  curves.forEach((curve, i) => draw_curve(svg, curve.points, i, x, y, PANELS[panel], link && ((p) => link(curve, p))));
   return svg;
 }
 
@@ -38,15 +46,15 @@ function svg_part_in_link(href, mark) {
   return link;
 }
 
-function draw_curve(svg, points, i, x, y, y_most, link) {
-  const colour = PALETTE[i % PALETTE.length], latency = (p) => (p.saturated ? y_most : p.latency_cycles.mean);
-  points = points.filter((p) => p.saturated || p.latency_cycles.mean !== null); // at load 0 there are no packets
-  const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(latency(p)).toFixed(1)}`).join(" ");
+function draw_curve(svg, points, i, x, y, { of, interval }, link) {
+  const colour = PALETTE[i % PALETTE.length];
+  points = points.filter((p) => of(p) !== null); // at load 0 there are no packets
+  const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(of(p)).toFixed(1)}`).join(" ");
   svg.append(svg_part("polyline", { ...line_style(i), points: way }));
   for (const p of points) {
-    const [cx, cy] = [x(p.offered), y(latency(p))], ci = p.saturated ? 0 : p.latency_cycles.ci95 ?? 0;
+    const [cx, cy] = [x(p.offered), y(of(p))], ci = interval(p);
     if (ci) svg.append(svg_part("path", { stroke: colour, "stroke-width": 1.4, fill: "none",
-      d: `M${cx - 3} ${y(latency(p) - ci)}h6m-3 0V${y(latency(p) + ci)}m-3 0h6` }));
+      d: `M${cx - 3} ${y(of(p) - ci)}h6m-3 0V${y(of(p) + ci)}m-3 0h6` }));
     const mark = p.saturated ? svg_part("path", { d: `M${cx - 5} ${cy + 7}L${cx} ${cy}L${cx + 5} ${cy + 7}Z`, fill: "none", stroke: colour, "stroke-width": 1.6 })
       : svg_part("circle", { cx, cy, r: 3, fill: colour });
     mark.append(svg_part("title", {}, point_text(p)));

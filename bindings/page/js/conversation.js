@@ -7,6 +7,7 @@ function ask(worker, message) {
   return new Promise((done, fail) => {
     worker.onmessage = ({ data }) => {
       if (data.ready) worker.version = data.ready;
+      else if (data.progress) return;
       else if (data.error) fail(new Error(data.error));
       else done(data);
     };

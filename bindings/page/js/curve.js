@@ -6,7 +6,7 @@ class Curves {
   // given(): returns name, config and texts of the shown network; worker(): starts a worker with the core; configs: the
   // page's configurations; version(): of flitlab; changed(): is called when there is something new to keep.
   constructor(el, { given, worker, configs, version, changed }) {
-    Object.assign(this, { el, given, worker, configs, version, changed, curves: [] });
+    Object.assign(this, { el, given, worker, configs, version, changed, curves: [], queue: [], panel: "latency" });
     const number = (id, label, value, step, min = 0, max = 1) => make("label", {}, `${label} `,
       make("input", { type: "number", min, max, step, value, "data-curve": id, onchange: () => this.changed() }));
     const button = (what, label, act) => make("button", { type: "button", "data-do": what, onclick: act }, label);
@@ -40,20 +40,39 @@ class Curves {
 
   start() {
     try {
-      const loads = this.loads(), { name, config, texts } = this.given(), count = Math.min(loads.length, this.number_of_workers());
-      const curve = { name, config: { ...config }, coded: {}, points: [] };
-      this.running = { curve, loads, texts, next: 0, end: loads.length, results: [], cycles: new Map(), workers: [] };
-      this.curves.push(curve);
-      coded_texts({ name, config, texts }, this.configs).then((coded) => {
-        curve.coded = coded;
-        this.draw();
-      });
-      this.button.textContent = "stop";
-      for (let i = 0; i < count; ++i) this.add_worker(this.running);
-      this.draw();
+      this.set_panel("latency");
+      this.begin({ ...this.given(), loads: this.loads() });
     } catch (error) {
       this.set_status(error.message);
     }
+  }
+
+  // Draws several curves, one after the other, in place of the present ones. wanted: name, config, texts, label and loads
+  // of each. panel: "latency" or "accepted".
+  draw_all(wanted, panel) {
+    this.clear();
+    this.set_panel(panel);
+    this.queue = [...wanted];
+    this.begin(this.queue.shift());
+  }
+
+  // A chart has one panel, so another one begins without curves.
+  set_panel(panel) {
+    if (panel !== this.panel) this.curves = [];
+    this.panel = panel;
+  }
+
+  begin({ name, config, texts, label, loads }) {
+    const count = Math.min(loads.length, this.number_of_workers()), curve = { name, config: { ...config }, label, coded: {}, points: [] };
+    this.running = { curve, loads, texts, next: 0, end: loads.length, results: [], cycles: new Map(), workers: [] };
+    this.curves.push(curve);
+    coded_texts({ name, config, texts }, this.configs).then((coded) => {
+      curve.coded = coded;
+      this.draw();
+    });
+    this.button.textContent = "stop";
+    for (let i = 0; i < count; ++i) this.add_worker(this.running);
+    this.draw();
   }
 
   number_of_workers() {
@@ -70,7 +89,8 @@ class Curves {
   }
 
   // Returns the label of a curve: the network's name, and the parameters in which curves of that network differ.
-  label({ name, config }) {
+  label({ name, config, label }) {
+    if (label !== undefined) return label || name;
     const others = this.curves.filter((c) => c.name === name);
     const parts = differing(others).map((p) => `${p} = ${config[p] === undefined ? "default" : JSON.stringify(config[p])}`);
     return [others.length === this.curves.length && parts.length ? "" : name, ...parts].filter((t) => t).join(", ");
@@ -79,13 +99,19 @@ class Curves {
   receive(worker, data) {
     const run = this.running;
     if (data.error || data.point?.error) return this.fail(data.error ?? data.point.error);
-    if (data.cycle !== undefined) {
-      run.cycles.set(data.load, data.cycle);
+    if (data.progress) {
+      run.cycles.set(data.progress.load, data.progress.cycle);
       return this.set_status([...run.cycles].sort(([a], [b]) => a - b).map(([load, cycle]) => `load ${load}: cycle ${cycle}`).join("; "));
     }
     if (data.point) this.add(run, kept_point(data.point));
     if (!Array.from({ length: run.end }, (_, i) => run.results[i]).includes(undefined)) {
+      const { queue } = this;
       this.stop();
+      if (queue.length) {
+        const [next, ...rest] = queue;
+        this.queue = rest;
+        return this.begin(next);
+      }
       this.set_status(run.end < run.loads.length ? "saturated; higher loads are skipped" : "done");
     } else if (run.next < run.end) {
       const load = run.loads[run.next++];
@@ -93,13 +119,13 @@ class Curves {
     }
   }
 
-  // Two saturated points, one after the other, end the curve. Workers may have computed points beyond them, which are
-  // left out: the points do not depend on the number of workers.
+  // Two saturated points, one after the other, end a curve of latencies. Workers may have computed points beyond them,
+  // which are left out: the points do not depend on the number of workers.
   add(run, point) {
     run.cycles.delete(point.load);
     run.results[run.loads.indexOf(point.load)] = point;
     const second = run.results.findIndex((p, i) => p?.saturated && run.results[i - 1]?.saturated);
-    if (second >= 0) run.end = second + 1;
+    if (second >= 0 && this.panel === "latency") run.end = second + 1;
     run.curve.points = run.results.slice(0, run.end).filter((p) => p);
     this.draw();
     this.changed();
@@ -113,6 +139,7 @@ class Curves {
   stop() {
     for (const worker of this.running?.workers ?? []) worker.terminate();
     this.running = null;
+    this.queue = [];
     this.curves = this.curves.filter((c) => c.points.length);
     this.button.textContent = "draw the curve";
     this.set_status("stopped");
@@ -134,10 +161,11 @@ class Curves {
   // What a reload keeps, and its return.
   kept() {
     const inputs = ["from", "to", "step", "workers"].map((id) => [id, this.input(id).value]);
-    return { inputs: Object.fromEntries(inputs), curves: this.curves.filter((c) => c.points.length) };
+    return { inputs: Object.fromEntries(inputs), curves: this.curves.filter((c) => c.points.length), panel: this.panel };
   }
 
-  restore({ inputs = {}, curves = [] }) {
+  restore({ inputs = {}, curves = [], panel = "latency" }) {
+    this.panel = panel;
     for (const [id, value] of Object.entries(inputs)) this.input(id).value = value;
     this.curves = curves;
     this.draw();
@@ -152,7 +180,7 @@ class Curves {
 
   draw() {
     const drawn = this.curves.some((c) => c.points.length);
-    this.chart.replaceChildren(...(drawn ? [chart_of(this.curves, (curve, p) => this.link(curve, p))] : []));
+    this.chart.replaceChildren(...(drawn ? [chart_of(this.curves, { link: (curve, p) => this.link(curve, p), panel: this.panel })] : []));
     this.table.replaceChildren(...this.curves.filter((c) => c.points.length).map((curve) =>
       table_of_points(this.label(curve), curve.points, this.curves.indexOf(curve), (p) => this.link(curve, p))));
     this.downloads.hidden = !drawn;
@@ -163,7 +191,7 @@ class Curves {
   }
 
   svg() {
-    return svg_file(this.curves, this.curves.map((c) => this.label(c)), this.version());
+    return svg_file(this.curves, { labels: this.curves.map((c) => this.label(c)), version: this.version(), panel: this.panel });
   }
 
   save_svg() {

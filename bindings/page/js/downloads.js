@@ -51,8 +51,8 @@ function cell_of(value) {
 const CHART_STYLE = `text { font: 10px sans-serif; fill: #1b1b1b; } .scope-axis { stroke: #1b1b1b; } .page-grid { stroke: #b9b9b9; opacity: 0.5; }`;
 
 // Returns the chart as the text of an SVG file, with a line of legend for each curve.
-function svg_file(curves, labels, version) {
-  const svg = chart_of(curves), high = CHART.high + 16 * curves.length;
+function svg_file(curves, { labels, version, panel }) {
+  const svg = chart_of(curves, { panel }), high = CHART.high + 16 * curves.length;
   curves.forEach((_, i) => {
     const y = CHART.high + 16 * i + 8;
     svg.append(svg_part("path", { ...line_style(i), d: `M${CHART.left} ${y}h34` }), svg_part("text", { x: CHART.left + 42, y: y + 3 }, labels[i]));

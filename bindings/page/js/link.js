@@ -1,7 +1,7 @@
 // Links to a network in a cycle, in the fragment of the address. bindings/flitlab/links.py describes the format.
 
 const LINK_FORMAT = 1;
-const LINK_KEYS = ["config", "cycle", "router", "overlay", "hash", "flitlab", "format"];
+const LINK_KEYS = ["figure", "config", "cycle", "router", "overlay", "hash", "flitlab", "format"];
 const TEXT_KEY = "text."; // beginning of the keys of texts: contents of files, compressed
 const LAST_CYCLE = 2 ** 31;
 const LONGEST_LINK = 8000; // characters
@@ -12,16 +12,18 @@ function is_link(fragment) {
   return fragment.includes("=");
 }
 
-// Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version).
-// Throws Error with a message for the user.
-async function read_link(fragment, configs) {
+// Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version), figure.
+// A link to a figure has the figure's network, cycle, router and overlay, unless it has others. find_figure(name):
+// returns a figure of the textbook. Throws Error with a message for the user.
+async function read_link(fragment, configs, find_figure) {
   if (fragment.length > LONGEST_LINK) throw new Error(`It has ${fragment.length} characters; a link has at most ${LONGEST_LINK}.`);
   const [format, version] = ["format", "flitlab"].map((key) => new RegExp(`[#&]${key}=([^&]*)`).exec(fragment)?.[1]);
   if (format !== undefined && format !== `${LINK_FORMAT}`)
     throw new Error(`format=${format}: this page reads links of format ${LINK_FORMAT}. Use the page of the link's version of flitlab, ${version ?? "which is not named"}.`);
-  const found = parts_of(fragment), named = found.config === undefined ? null : configs.find((c) => c.name === found.config);
+  const parts = parts_of(fragment), figure = parts.figure === undefined ? null : find_figure(parts.figure);
+  const found = { ...figure && { config: figure.network }, ...parts }, named = found.config === undefined ? null : configs.find((c) => c.name === found.config);
   if (named === undefined) throw new Error(`config=${found.config}: the page has no such network.`);
-  const config = { ...named?.config }, texts = { ...named?.texts };
+  const config = changed_config({ ...named?.config }, figure?.set), texts = { ...named?.texts };
   for (const [key, text] of Object.entries(found).filter(([key]) => key.includes("."))) {
     if (key.startsWith(TEXT_KEY)) continue;
     if (text !== "") config[key] = value_in_link(key, text);
@@ -32,9 +34,14 @@ async function read_link(fragment, configs) {
   }
   for (const [key, text] of Object.entries(found).filter(([key]) => key.startsWith(TEXT_KEY)))
     texts[key.slice(TEXT_KEY.length)] = await decoded_text(key, text);
-  const router = found.router === undefined ? undefined : number_in_link("router", found.router);
-  return { given: { name: named?.name ?? OWN, config, texts }, cycle: number_in_link("cycle", found.cycle ?? "0"), router,
-    overlay: found.overlay, hash: found.hash?.toLowerCase().replace(/^0x/, ""), flitlab: found.flitlab };
+  const router = found.router === undefined ? figure?.router : number_in_link("router", found.router);
+  return { given: { name: named?.name ?? OWN, config, texts }, cycle: number_in_link("cycle", found.cycle ?? `${figure?.cycle ?? 0}`),
+    router, figure, overlay: found.overlay ?? figure?.overlay, hash: found.hash?.toLowerCase().replace(/^0x/, ""), flitlab: found.flitlab };
+}
+
+// Returns a configuration with changes; an empty text restores a parameter's default.
+function changed_config(config, changes = {}) {
+  return Object.fromEntries(Object.entries({ ...config, ...changes }).filter(([, value]) => value !== ""));
 }
 
 function parts_of(fragment) {

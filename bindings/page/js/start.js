@@ -11,7 +11,8 @@ async function start_page(page) {
       made.postMessage({ module });
       return made;
     };
-    const made = new Page(page, configs, worker);
+    page.classList.toggle("embedded", new URLSearchParams(location.search).has("embed"));
+    const made = new Page(page, { configs, chapters: JSON.parse(text("book")) }, worker);
     await made.open_first();
     return made;
   } catch (error) {
@@ -31,7 +32,7 @@ function alike(a, b) {
 }
 
 class Page {
-  constructor(page, configs, worker) {
+  constructor(page, { configs, chapters }, worker) {
     Object.assign(this, { page, configs, worker, scope: null, version: "" });
     this.status = page.querySelector(".page-status");
     for (const name of ["hash", "text", "linked", "link"]) this[name] = this.part(name);
@@ -44,6 +45,7 @@ class Page {
     this.part("save").addEventListener("click", () => save_configuration(this.given));
     this.sliders = new Sliders(this.part("sliders"), (path, value) => this.slide(path, value));
     this.curves = new Curves(this.part("curves"), { given: () => this.given, worker, configs, version: () => this.version, changed: () => this.keep() });
+    this.book = new Book(page, chapters, { open: (name) => this.open_link(`#figure=${name}`), draw: (figure, given) => this.draw_figure(figure, given), worker });
     window.addEventListener("hashchange", () => is_link(location.hash) && this.open_link(location.hash));
     // A link that is in the address already causes no hashchange.
     page.addEventListener("click", (event) => {
@@ -100,6 +102,7 @@ class Page {
       const begun = await this.build(given, {});
       if (!begun) return false;
       this.forget_link();
+      this.book.show(null);
       this.began(begun);
       if (playing) this.scope.play(true);
       this.keep();
@@ -149,9 +152,11 @@ class Page {
   // the shown network stays.
   async open_link(fragment) {
     try {
-      const link = await read_link(fragment, this.configs), begun = await this.build(link.given, link);
+      const link = await read_link(fragment, this.configs, (name) => this.book.find(name)), begun = await this.build(link.given, link);
       if (!begun) return;
       this.show_link("");
+      this.book.show(link.figure, link.given);
+      if (link.figure) this.set_address(`#figure=${link.figure.name}`);
       this.began(begun);
       this.scope.play(false);
       this.scope.go_to(link.cycle);
@@ -164,6 +169,12 @@ class Page {
       else await this.show_kept();
       this.set_status(`This link cannot be opened. ${error.message}`);
     }
+  }
+
+  // Draws the curves of a figure of the textbook.
+  draw_figure({ curves = { "": {} }, loads, panel = "latency" }, { name, config, texts }) {
+    this.curves.draw_all(Object.entries(curves).map(([label, changes]) => ({ name, texts, loads, label, config: changed_config(config, changes) })), panel);
+    this.part("curves").scrollIntoView({ block: "nearest" });
   }
 
   // Overlays that this version does not have are ignored.

@@ -43,10 +43,10 @@ class Kernel {
     return reply.error ? reply : { frames: reply.frames, more, ...state_of(reply) };
   }
 
-  // Returns a point of a curve, at one load. Calls progress(cycle) after every epoch.
-  point(message, progress) {
-    const config = { ...message.config, "traffic.load": message.load };
-    return { ...JSON.parse(this.core.run(config, message.texts, progress)), load: message.load };
+  // Returns the result of a run, at a load if the message has one. Calls progress(cycle) after every epoch.
+  point({ config, texts, load }, progress) {
+    const loaded = load === undefined ? config : { ...config, "traffic.load": load };
+    return { ...JSON.parse(this.core.run(loaded, texts, progress)), load };
   }
 }
 
@@ -68,7 +68,7 @@ function serve(make_core) {
         return self.postMessage({ ready: (await kernel).core.version });
       }
       const made = await kernel;
-      if (data.do === "point") self.postMessage({ point: made.point(data, (cycle) => self.postMessage({ cycle, load: data.load })) });
+      if (data.do === "point") self.postMessage({ point: made.point(data, (cycle) => self.postMessage({ progress: { cycle, load: data.load } })) });
       else {
         const reply = made.answer(data);
         if (reply) self.postMessage(reply);

@@ -81,7 +81,7 @@ def check_point(point, result):
 
 MUTANTS = {
     "the hash of another cycle": ('case "hash": return {', 'case "hash": this.call("step", 1); return {'),
-    "another load": ('"traffic.load": message.load }', '"traffic.load": message.load + 0.05 }'),
+    "another load": ('"traffic.load": load }', '"traffic.load": load + 0.05 }'),
     "frames too few": ("frames: reply.frames, more", "frames: reply.frames.slice(1), more"),
 }
 

@@ -5,6 +5,7 @@
 const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"];
 const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
 const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
+const SMALL_DOT = 2.5; // radius below which a flit is drawn as a square, pixels
 const LONGEST = 300; // longest time that a whole packet occupies a channel, cycles
 
 function packet_colour(src, id) {
@@ -146,35 +147,37 @@ class NetworkView {
     draw.drawImage(this.still.canvas, 0, 0);
     draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
     const radius = Math.max(1.6, Math.min(9, this.size * 0.13));
-    for (const flit of this.flits(cycle, part)) {
-      const followed = packet && flit.src === packet.src && flit.id === packet.id;
-      const edge = followed ? 2 : flit.head ? 0.7 : 0, grown = radius * (followed ? 1.8 : flit.head ? 1.25 : 1);
-      const dot = this.dot(flit_colour(flit, this.colour_by), grown, edge, colours.ink), wide = dot.width / this.pixels;
-      draw.drawImage(dot, flit.at[0] - wide / 2, flit.at[1] - wide / 2, wide, wide);
-    }
+    this.draw_flits(draw, cycle, part, { packet, radius, ink: colours.ink });
     if (this.recording.has_circuits) this.draw_words(draw, cycle, part, radius, colours);
   }
 
-  // Returns the picture of a flit. The pictures are kept, because copying one is faster than drawing a circle.
-  dot(colour, radius, edge, ink) {
-    const key = `${colour} ${radius} ${edge} ${ink}`;
-    if (this.dots?.of !== this.places) Object.assign(this, { dots: new Map() }).dots.of = this.places;
-    if (this.dots.has(key)) return this.dots.get(key);
-    const canvas = document.createElement("canvas"), half = radius + edge + 1;
-    canvas.width = canvas.height = Math.ceil(2 * half * this.pixels);
-    const draw = canvas.getContext("2d"), middle = canvas.width / this.pixels / 2;
-    draw.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
-    draw.beginPath();
-    draw.arc(middle, middle, radius, 0, 7);
-    draw.fillStyle = colour;
-    draw.fill();
-    if (edge) {
-      draw.strokeStyle = ink;
+  // Draws the flits. Those of the same colour and size are one path, because a path of many circles is drawn faster than
+  // many paths; small ones are squares.
+  draw_flits(draw, cycle, part, { packet, radius, ink }) {
+    const alike = new Map();
+    for (const flit of this.flits(cycle, part)) {
+      const followed = packet && flit.src === packet.src && flit.id === packet.id, kind = followed ? 2 : flit.head ? 1 : 0;
+      const key = `${kind}${flit_colour(flit, this.colour_by)}`;
+      if (!alike.has(key)) alike.set(key, []);
+      alike.get(key).push(flit.at);
+    }
+    draw.strokeStyle = ink;
+    for (const [key, places] of [...alike].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const [edge, grown] = [[0, 1], [0.7, 1.25], [2, 1.8]][key[0]], r = radius * grown;
+      draw.beginPath();
+      for (const [x, y] of places) {
+        if (r < SMALL_DOT) draw.rect(x - r, y - r, 2 * r, 2 * r);
+        else {
+          draw.moveTo(x + r, y);
+          draw.arc(x, y, r, 0, 7);
+        }
+      }
+      draw.fillStyle = key.slice(1);
+      draw.fill();
+      if (!edge) continue;
       draw.lineWidth = edge;
       draw.stroke();
     }
-    this.dots.set(key, canvas);
-    return canvas;
   }
 
   // Draws channels and routers on a separate canvas.

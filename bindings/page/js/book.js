@@ -1,0 +1,113 @@
+// The textbook: choice of a figure, its question, and beside the network what to notice, an exercise and lines of Python.
+
+const GIVEN_TO_ANSWERS = { min: Math.min, max: Math.max, abs: Math.abs }; // functions in expressions of answers
+
+class Book {
+  // chapters: of docs/book (its README.md has the keys of a figure). open(name): shows a figure; draw(figure): draws its
+  // curves; worker(): starts a worker with the core.
+  constructor(page, chapters, { open, draw, worker }) {
+    Object.assign(this, { chapters, open, draw, worker, figures: chapters.flatMap((c) => c.figures), figure: null });
+    const part = (name) => page.querySelector(`[data-page=${name}]`);
+    Object.assign(this, { page, choice: part("figure"), question: part("question"), text: part("lesson") });
+    this.choice.append(make("option", { value: "" }, `${this.figures.length} figures`));
+    for (const chapter of chapters) {
+      const group = make("optgroup", { label: chapter.title });
+      group.append(...chapter.figures.map((f) => make("option", { value: f.name }, f.title)));
+      this.choice.append(group);
+    }
+    this.choice.addEventListener("change", () => this.choice.value && open(this.choice.value));
+    for (const [name, by] of [["previous", -1], ["next", 1]]) part(name).addEventListener("click", () => this.turn(by));
+  }
+
+  // Opens the figure before or behind the shown one; without one, the last or the first.
+  turn(by) {
+    const { figures } = this, from = this.figure ? figures.indexOf(this.figure) : by > 0 ? -1 : 0;
+    this.open(figures[(from + by + figures.length) % figures.length].name);
+  }
+
+  // Returns a figure. Throws Error with a message for the user if there is none.
+  find(name) {
+    const found = this.figures.find((f) => f.name === name);
+    if (!found) throw new Error(`figure=${name}: the textbook of this page has no such figure.`);
+    return found;
+  }
+
+  // Shows the texts of a figure, or none if it is null. given: name, config and texts of the figure's network.
+  show(figure, given) {
+    this.solver?.terminate();
+    this.solver = null;
+    this.figure = figure;
+    this.choice.value = figure?.name ?? "";
+    this.page.classList.toggle("has-figure", Boolean(figure));
+    if (!figure) return [this.question, this.text].forEach((el) => el.replaceChildren());
+    const chapter = this.chapters.find((c) => c.figures.includes(figure));
+    this.question.replaceChildren(make("h2", {}, figure.title), make("p", {}, `${figure.question} (Answer, then press play.)`));
+    this.answer = make("input", { type: "number", step: "any", "aria-label": "your answer", onkeydown: ({ key }) => key === "Enter" && this.check(given) });
+    this.verdict = make("p", { role: "status", class: "page-verdict" });
+    this.text.replaceChildren(
+      make("p", { class: "page-source" }, `${chapter.title}. Source: ${figure.source}.`),
+      make("p", {}, make("button", { type: "button", "data-do": "figure-curves", onclick: () => this.draw(figure, given) }, "draw the figure's curves")),
+      make("details", { class: "page-notice" }, make("summary", {}, "What to notice"), ...paragraphs(figure.notice)),
+      make("h3", {}, "Exercise"), ...paragraphs(figure.exercise),
+      make("p", {}, this.answer, figure.unit ? ` ${figure.unit} ` : " ",
+        make("button", { type: "button", "data-do": "check", onclick: () => this.check(given) }, "check")),
+      this.verdict,
+      make("details", { class: "page-python" }, make("summary", {}, "The figure in Python"), make("pre", {}, figure.python)));
+  }
+
+  // Compares the reader's answer with the computed one.
+  async check(given) {
+    const { figure, answer, verdict } = this, own = Number(answer.value);
+    if (!answer.value.trim() || !Number.isFinite(own)) {
+      verdict.textContent = `The answer must be a number${figure.unit ? `, in ${figure.unit}` : ""}.`;
+      return;
+    }
+    verdict.textContent = "computing the answer";
+    try {
+      const computed = await this.solve(figure, given);
+      if (this.figure !== figure) return;
+      const right = Math.abs(own - computed) <= tolerance_of(figure) * Math.abs(computed), unit = figure.unit ? ` ${figure.unit}` : "";
+      verdict.dataset.right = right;
+      verdict.textContent = `${right ? "Right" : "Not yet"}: flitlab computes ${short_number(computed)}${unit}, you have ${short_number(own)}. ` +
+        (right ? figure.solution : `An answer within ${short_number(100 * tolerance_of(figure))} % is right.`);
+    } catch (error) {
+      if (this.figure === figure) verdict.textContent = error.message;
+    }
+  }
+
+  // Returns the answer of a figure's exercise, computed by a worker.
+  async solve(figure, given) {
+    this.solver?.terminate();
+    const solver = (this.solver = this.worker()), results = {};
+    try {
+      for (const [name, changes] of Object.entries(figure.runs ?? {})) {
+        const { point } = await ask(solver, { do: "point", config: changed_config(given.config, changes), texts: given.texts });
+        if (point.error) throw new Error(point.error);
+        results[name] = point;
+      }
+    } finally {
+      solver.terminate();
+    }
+    return value_of_answer(figure.answer, results);
+  }
+}
+
+// Returns the value of the expression of an answer, with the results of runs by name. Expressions are the textbook's own.
+function value_of_answer(expression, results) {
+  const names = { ...GIVEN_TO_ANSWERS, ...results };
+  return new Function(...Object.keys(names), `"use strict"; return ${expression};`)(...Object.values(names));
+}
+
+// Returns the relative difference within which an answer is right.
+function tolerance_of({ within = 0.05 }) {
+  return within;
+}
+
+// Returns a number with four significant digits, as Python's format ".4g" for numbers of usual size.
+function short_number(x) {
+  return `${Number(x.toPrecision(4))}`;
+}
+
+function paragraphs(text) {
+  return text.split("\n\n").map((part) => make("p", {}, part));
+}

@@ -1,0 +1,160 @@
+"""The textbook in the page: figures open in their cycle, and curves and answers are Python's."""
+
+import json
+import subprocess
+
+import pytest
+import wasm_page
+from page_in_browser import check_hash, opened, text
+from playwright.sync_api import TimeoutError
+from scope_pages import mutated, shown_cycle
+
+import flitlab as fl
+from flitlab import textbook
+
+__all__ = ["opened", "text"]  # fixtures
+
+FIGURES = [figure for chapter in textbook.chapters() for figure in chapter.figures]
+FIRST = FIGURES[0]
+CONFIGURATIONS = wasm_page.configurations()
+SOLVE = """
+const fs = require("fs");
+eval(fs.readFileSync(process.argv[2], "utf8") + ";globalThis.value_of_answer = value_of_answer;");
+const given = JSON.parse(fs.readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(given.map(([answer, results]) => value_of_answer(answer, results))));
+"""
+
+
+def open_figure(page, text, folder, name, query=""):
+    path = folder / "page.html"
+    path.write_text(text, encoding="utf-8")
+    page.goto(f"{path.as_uri()}{query}#figure={name}")
+    return shown(page, name)
+
+
+def shown(page, name):
+    page.wait_for_function("(name) => document.querySelector('[data-page=figure]').value === name", arg=name)
+    page.wait_for_selector(f'.flitlab-scope[data-detailed="{textbook.figure(name).cycle}"]')
+    return page
+
+
+def answer(page, number):
+    page.fill("[data-page=lesson] input", str(number))
+    page.click("[data-do=check]")
+    page.wait_for_selector(".page-verdict[data-right]")
+    return page.locator(".page-verdict").inner_text()
+
+
+def test_runs_and_answers_are_those_of_python(tmp_path):
+    """All runs of all exercises, in Node: the same state hashes, and the same values of the expressions."""
+    wasm_page.needs_core()
+    messages = [{"do": "point", "config": {path: value for path, value in
+                                           {**CONFIGURATIONS[f.network]["config"], **f.set, **changes}.items()
+                                           if value != ""},
+                 "texts": CONFIGURATIONS[f.network]["texts"]} for f in FIGURES for changes in f.runs.values()]
+    points = iter(wasm_page.answers(messages, tmp_path))
+    native = [figure.results() for figure in FIGURES]
+    found = [{name: next(points) for name in results} for results in native]
+    assert [{name: r["state_hash"] for name, r in results.items()} for results in found] == \
+           [{name: r.state_hash for name, r in results.items()} for results in native]
+    (tmp_path / "solve.js").write_text(SOLVE, encoding="utf-8")
+    given = json.dumps([[f.answer, results] for f, results in zip(FIGURES, found, strict=True)])
+    done = subprocess.run(["node", tmp_path / "solve.js", wasm_page.ROOT / "bindings/page/js/book.js"], input=given,
+                          capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == pytest.approx([f.solve(r) for f, r in zip(FIGURES, native, strict=True)])
+
+
+def check_first(page):
+    """The figure's network in its cycle, at rest, with its question."""
+    assert page.locator("[data-page=question] h2").inner_text() == FIRST.title
+    assert FIRST.question in page.locator("[data-page=question]").inner_text()
+    assert shown_cycle(page) == FIRST.cycle
+    check_hash(page, fl.Network(FIRST.experiment).step(FIRST.cycle))
+
+
+MUTANTS = {
+    "a figure without its changes": ("figure?.set), texts", "{}), texts"),
+    "the first cycle": ("`${figure?.cycle ?? 0}`", '"0"'),
+    "another question": ("${figure.question} (Answer", "${figure.notice} (Answer"),
+}
+
+
+def test_a_link_opens_a_figure(page, text, tmp_path):
+    open_figure(page, text, tmp_path, FIRST.name)
+    check_first(page)
+    assert page.locator(".page-notice").get_attribute("open") is None  # the reader answers first
+    page.click("[data-do=step1]")
+    page.wait_for_selector(f'.flitlab-scope[data-detailed="{FIRST.cycle + 1}"]')
+
+
+@pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
+def test_a_modified_book_is_detected(page, text, tmp_path, mutant):
+    page.set_default_timeout(20_000)
+    with pytest.raises((AssertionError, TimeoutError)):
+        check_first(open_figure(page, mutated(text, mutant), tmp_path, FIRST.name))
+
+
+def test_the_exercise_is_checked(page, text, tmp_path):
+    open_figure(page, text, tmp_path, FIRST.name)
+    page.click("[data-do=check]")
+    assert page.locator(".page-verdict").inner_text().startswith("The answer must be a number")
+    assert answer(page, 1000) == FIRST.check(1000)
+    page.evaluate("() => { delete document.querySelector('.page-verdict').dataset.right; }")
+    assert answer(page, FIRST.by_hand) == FIRST.check(FIRST.by_hand)
+    assert page.locator(".page-verdict").get_attribute("data-right") == "true"
+
+
+def test_curves_are_those_of_python(page, text, tmp_path):
+    open_figure(page, text, tmp_path, FIRST.name)
+    page.click("[data-do=figure-curves]")
+    page.wait_for_function("() => document.querySelector('[data-do=curve]').textContent === 'draw the curve'")
+    rows = page.locator("tr[data-load]").evaluate_all("(rows) => rows.map((r) => ({ ...r.dataset }))")
+    frames = [curve.frame for curve in FIRST.sweeps().values()]
+    expected = [(load, key) for f in frames for load, key in zip(f["traffic.load"], f.state_hash, strict=True)]
+    found = [(float(r["load"]), r["hash"]) for r in rows]
+    assert found == [point for point in expected if point in found] and len(found) > len(expected) / 2
+    labels = page.locator("[data-page=curves] details summary").all_inner_texts()
+    assert [label.strip() for label in labels] == list(FIRST.curves)
+
+
+def test_a_panel_of_accepted_loads(page, text, tmp_path):
+    figure = next(f for f in FIGURES if f.panel == "accepted")
+    open_figure(page, text, tmp_path, figure.name)
+    page.click("[data-do=figure-curves]")
+    page.wait_for_function("() => document.querySelector('[data-do=curve]').textContent === 'draw the curve'")
+    assert "accepted load (flits/cycle/terminal)" in page.locator(".page-chart svg").text_content()
+    assert page.locator("tr[data-load]").count() == len(figure.loads) * max(1, len(figure.curves))
+    assert page.locator(".page-chart circle, .page-chart path[fill=none][stroke-width='1.6']").count() > 0
+
+
+def test_figures_in_turn(opened):
+    page = opened
+    page.click("[data-page=next]")
+    shown(page, FIRST.name)
+    page.click("[data-page=previous]")
+    shown(page, FIGURES[-1].name)
+    page.select_option("[data-page=network]", "vc-torus-8x8")
+    page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
+    assert page.locator("[data-page=question]").inner_text() == ""
+    page.evaluate("() => { location.hash = '#figure=none'; }")
+    page.wait_for_function("() => /figure=none: the textbook/.test(document.querySelector('.page-status').textContent)")
+
+
+def test_every_figure_opens(opened):
+    page = opened
+    for figure in FIGURES:
+        page.select_option("[data-page=figure]", figure.name)
+        shown(page, figure.name)
+        page.wait_for_function("() => document.querySelector('.page-status').textContent === ''")
+        assert page.evaluate("() => location.hash") == f"#figure={figure.name}"
+        assert shown_cycle(page) == figure.cycle
+        assert page.locator(".page-python pre").text_content() == figure.python
+
+
+def test_a_figure_in_a_frame(page, text, tmp_path):
+    """In the documentation, a frame shows the network, the exercise and the curves; the text is around it."""
+    open_figure(page, text, tmp_path, FIRST.name, "?embed")
+    assert page.locator(".scope-network").is_visible()
+    assert page.locator("[data-do=figure-curves]").is_visible()
+    for hidden in ("header", "[data-page=question]", ".page-notice", ".page-foot", "[data-page=network]"):
+        assert not page.locator(f"main {hidden}").first.is_visible(), hidden
