@@ -105,7 +105,7 @@ def test_plot_and_check(figure):
 
 
 def test_lessons_are_figures_in_turn():
-    """The button › leads from a lesson's figure to the next one."""
+    """The button "next" leads from a lesson's figure to the next one."""
     names = [figure.name for figure in FIGURES]
     text = (BOOK / "teaching.md").read_text(encoding="utf-8")
     lessons = re.findall(r"^\| (\d)\. .*?#figure=([\w-]+)\">.*?</a> \| (.*?) \|", text, re.M)

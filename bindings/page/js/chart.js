@@ -68,7 +68,8 @@ function point_text(p) {
   return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
 }
 
-function table_of_points(label, points, i, link) {
+// open: whether the points are shown, not only the label.
+function table_of_points(label, points, i, { link, open }) {
   const cell = (tag, text) => make(tag, {}, text), table = make("table", { class: "scope-ports" });
   table.append(make("tr", {}, ...["load", "offered", "accepted", "latency (cycles)", "p99", ""].map((t) => cell("th", t))));
   for (const p of points) {
@@ -80,5 +81,5 @@ function table_of_points(label, points, i, link) {
   }
   const key = svg_of(34, 8, "");
   key.append(svg_part("path", { ...line_style(i), d: "M1 4H33" }));
-  return make("details", { open: true }, make("summary", {}, key, ` ${label}`), table);
+  return make("details", { open }, make("summary", {}, key, ` ${label}`), table);
 }

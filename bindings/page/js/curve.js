@@ -182,7 +182,7 @@ class Curves {
     const drawn = this.curves.some((c) => c.points.length);
     this.chart.replaceChildren(...(drawn ? [chart_of(this.curves, { link: (curve, p) => this.link(curve, p), panel: this.panel })] : []));
     this.table.replaceChildren(...this.curves.filter((c) => c.points.length).map((curve) =>
-      table_of_points(this.label(curve), curve.points, this.curves.indexOf(curve), (p) => this.link(curve, p))));
+      table_of_points(this.label(curve), curve.points, this.curves.indexOf(curve), { link: (p) => this.link(curve, p), open: curve.label === undefined })));
     this.downloads.hidden = !drawn;
   }
 

@@ -31,6 +31,8 @@ function alike(a, b) {
   return text(a) === text(b);
 }
 
+const OF_FIGURE = "of the figure"; // in place of a network's name: a figure of the textbook has changed it
+
 class Page {
   constructor(page, { configs, chapters }, worker) {
     Object.assign(this, { page, configs, worker, scope: null, version: "" });
@@ -38,7 +40,7 @@ class Page {
     for (const name of ["hash", "text", "linked", "link"]) this[name] = this.part(name);
     const choice = (this.choice = this.part("network"));
     for (const { name } of configs) choice.append(make("option", { value: name }, name));
-    choice.append(make("option", { value: OWN, hidden: true }, OWN));
+    choice.append(...[OWN, OF_FIGURE].map((name) => make("option", { value: name, hidden: true }, name)));
     choice.addEventListener("change", () => this.choose(choice.value));
     this.part("apply").addEventListener("click", () => this.apply());
     this.part("share").addEventListener("click", () => this.share());
@@ -108,7 +110,7 @@ class Page {
       this.keep();
       return true;
     } catch (error) {
-      if (this.given) this.choice.value = this.given.name;
+      if (this.given) this.choice.value = this.book.figure ? OF_FIGURE : this.given.name;
       this.set_status(error.message);
       return false;
     }
@@ -277,7 +279,7 @@ class Page {
     const stays = this.scope && !data.chosen && names === Object.keys(this.settings).join();
     this.given = data.given;
     this.settings = meta.settings;
-    this.choice.value = this.given.name;
+    this.choice.value = this.book.figure ? OF_FIGURE : this.given.name;
     this.part("about").textContent = this.configs.find((c) => c.name === this.given.name)?.about ?? "The configuration below.";
     this.text.value = toml_text(this.given.config);
     this.set_status("");

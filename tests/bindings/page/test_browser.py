@@ -153,7 +153,7 @@ def test_the_page_answers_while_a_curve_runs(opened):
 MUTANTS = {
     "cycle": ("`cycle ${cycle}`", "`cycle ${cycle + 1}`"),
     "hash": ("show_hash({ cycle, hash, of }) {", "show_hash({ cycle, hash, of }) { hash = hash.replace(/./, 'x');"),
-    "load of a point": ('"traffic.load": message.load }', '"traffic.load": message.load + 0.01 }'),
+    "load of a point": ('"traffic.load": load }', '"traffic.load": load + 0.01 }'),
 }
 
 
