@@ -86,6 +86,15 @@ def test_on_a_phone_the_panel_comes_into_view(opened):
     assert 0 < shown["y"] < SIZES["phone"][1] - 20 and panel.inner_text().startswith("Router ")
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_table_of_a_router_fits_its_panel(opened, size):
+    page = opened(SIZES[size])
+    choose(page, 27)
+    table, panel = (page.locator(f".scope-{part}").first.bounding_box() for part in ("ports", "panel"))
+    assert table["x"] + table["width"] <= panel["x"] + panel["width"] + 1 <= SIZES[size][0] + 1
+    assert page.locator(".scope-cell").first.bounding_box()["width"] >= 4  # pixels
+
+
 def click_router(page, router):
     """Clicks a router where the page has drawn it."""
     x, y = page.evaluate("""(r) => { const canvas = document.querySelector("canvas");

@@ -5,7 +5,7 @@
 const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"];
 const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
 const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
-const SMALL_DOT = 2.5; // radius below which a flit is drawn as a square, pixels
+const SMALL_DOT = 1.8; // radius below which a flit is drawn as a square, pixels
 const LONGEST = 300; // longest time that a whole packet occupies a channel, cycles
 
 function packet_colour(src, id) {
