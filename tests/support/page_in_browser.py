@@ -36,14 +36,14 @@ def do(page, action, cycle):
     page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
 
 
-def change(page, path, value):
-    """Sets a control of the scope, which starts a new network."""
+def change(page, path, value, cycle=0):
+    """Sets a control of the scope, which shows another network in the same cycle."""
     control = page.locator(f'[data-setting="{path}"]')
     if control.evaluate("(e) => e.tagName") == "SELECT":
         control.select_option(value)
     else:
         control.evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('change')); }", str(value))
-    page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
+    page.wait_for_selector(f'.flitlab-scope[data-detailed="{cycle}"]')
 
 
 def check_hash(page, network):

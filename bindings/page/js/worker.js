@@ -14,7 +14,7 @@ class Kernel {
     const cycles = Math.max(1, Math.floor(message.cycles ?? 1));
     switch (message.do) {
       case "begin": return this.begin(message.name, message.config, message.texts);
-      case "set": return this.begin(this.name, { ...this.config, ...message.changes }, this.texts);
+      case "set": return this.change(message.changes);
       case "step": return this.steps(this.call("step", Math.min(cycles, MOST_AT_ONCE)), cycles > MOST_AT_ONCE);
       case "skip": return this.anew(this.call("skip", Math.min(cycles, 2 ** 31)));
       case "reset": return this.anew(this.call("reset"));
@@ -33,6 +33,13 @@ class Kernel {
     if (begun.error) return begun;
     Object.assign(this, { name, config, texts, meta: meta_of(name, begun) });
     return { ...this.anew(begun), given: { name, config, texts } };
+  }
+
+  // Returns the answer for the network that has had the changed parameters from cycle 0 on, in the cycle that is reached,
+  // or in an earlier one if the network takes longer than an answer may (kMostOfAnAnswer in core.cpp) to get there.
+  change(changes) {
+    const { cycle } = this.call("hash"), begun = this.begin(this.name, { ...this.config, ...changes }, this.texts);
+    return begun.error || !cycle ? begun : { ...begun, ...this.anew(this.call("skip", cycle)) };
   }
 
   anew(reply) {

@@ -28,19 +28,20 @@ def test_steps_show_the_state_of_a_native_network(opened):
 
 
 def test_load_vcs_routing_and_pattern_are_pythons(opened):
-    """Each change alone, and all changes together, start a new network with the same seed, equal to the one that Python
-    makes."""
-    exp = fl.load("vc-mesh-8x8")
+    """Each change alone, and all changes together, show a new network with the same seed in the same cycle, equal to the
+    one that Python makes."""
+    exp, cycle = fl.load("vc-mesh-8x8"), 0
     for path, value, shown in (("traffic.load", 0.37, 0.37), ("router.vcs", 5, 5), ("router.buffer_flits", 3, 3),
                                ("routing.algorithm", "valiant", "valiant"),
                                ("traffic.pattern", "transpose", "transpose"),
                                ("topology.shape", [4, 4], "4x4"), ("topology.kind", "torus", "torus")):
-        do(opened, "step10", 10)
-        change(opened, path, shown)
+        cycle += 10
+        do(opened, "step10", cycle)
+        change(opened, path, shown, cycle)
         exp = exp.set(path, value)
-        check_hash(opened, fl.Network(exp))
-    do(opened, "step100", 100)
-    check_hash(opened, fl.Network(exp).step(100))
+        check_hash(opened, fl.Network(exp).step(cycle))
+    do(opened, "step100", cycle + 100)
+    check_hash(opened, fl.Network(exp).step(cycle + 100))
 
 
 @pytest.mark.parametrize("name", ["t3e-16", "bgl-figure10", "metro-figure3", "sconnect-protocol", "sconnect-figure5",

@@ -166,7 +166,7 @@ def test_the_page_writes_pythons_links(opened):
     assert fragment(shared(opened)) == fragment(fl.share(exp, cycle=90, router=7))
     opened.reload()
     assert verdict(opened)[0] == "true" and shown_cycle(opened) == 90
-    change(opened, "router.vcs", 2)  # another network, so the link is no longer in the address
+    change(opened, "router.vcs", 2, 90)  # another network, so the link is no longer in the address
     assert opened.evaluate("() => location.hash") == "" and opened.locator(LINKED).inner_text() == ""
     assert opened.locator("[data-page=link]").is_hidden()
 
