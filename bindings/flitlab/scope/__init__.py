@@ -13,7 +13,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 MODULES = ("state", "recording", "arbitration", "journey", "blocked", "circuits", "wires", "titles", "zoom", "network",
-           "router", "plots", "legend", "packet", "controls", "scope")
+           "router", "plots", "legend", "packet", "controls", "scope", "entry")
 
 
 @cache

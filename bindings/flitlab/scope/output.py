@@ -1,5 +1,5 @@
 """Output of a notebook cell beside the widget: the recording as a separate page, so that a saved notebook keeps a
-replay even if its front end does not save widgets. A running widget hides it (scope.js, ``hide_replay``)."""
+replay even if its front end does not save widgets. A running widget hides it (entry.js, ``hide_replay``)."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ import traitlets
 
 from flitlab._core import ConfigError, RunError
 from flitlab.scope import module_text, style_text
+from flitlab.scope.lone import lone_path
 from flitlab.scope.output import output_of
 from flitlab.scope.recorded import MOST_AT_ONCE, Recorded
 from flitlab.scope.recorder import Recorder
@@ -144,6 +145,10 @@ class View(Recorded, anywidget.AnyWidget):
         elif command == "inspect":
             recorder.inspected = {int(message["router"])} & set(recorder.routers)
             self._send_json(recorder.inspection(int(message["router"])))
+        elif command == "path":
+            algorithm, src, dst = str(message["algorithm"]), int(message["src"]), int(message["dst"])
+            hops = lone_path(self.network.experiment, algorithm, src, dst)
+            self.send({"path": {"algorithm": algorithm, "src": src, "dst": dst, "hops": hops}})
         elif command == "set":
             changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}
             self._new_network(changes)

@@ -245,8 +245,19 @@ class Page {
 
   // Passes a message of the scope to the worker.
   post(message) {
+    if (message.do === "path") return this.show_path(message);
     if (message.do !== "keep") this.clear_hash();
     this.kernel.postMessage(message);
+  }
+
+  // Shows the path of a packet with another routing algorithm.
+  async show_path({ algorithm, src, dst }) {
+    const { scope, given } = this, { terminals } = scope.recording.meta;
+    try {
+      scope.receive({ path: { algorithm, src, dst, hops: await lone_path(this.worker, given, { algorithm, src, dst, terminals }) } });
+    } catch (error) {
+      scope.receive({ error: error.message });
+    }
   }
 
   receive(data) {

@@ -28,8 +28,8 @@ def test_steps_show_the_state_of_a_native_network(opened):
 
 
 def test_load_vcs_routing_and_pattern_are_pythons(opened):
-    """Each change alone, and all changes together, show a new network with the same seed in the same cycle, equal to the
-    one that Python makes."""
+    """Each change alone, and all changes together, show a new network with the same seed in the same cycle, equal to
+    the one that Python makes."""
     exp, cycle = fl.load("vc-mesh-8x8"), 0
     for path, value, shown in (("traffic.load", 0.37, 0.37), ("router.vcs", 5, 5), ("router.buffer_flits", 3, 3),
                                ("routing.algorithm", "valiant", "valiant"),

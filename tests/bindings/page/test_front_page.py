@@ -10,6 +10,7 @@ from page_in_browser import change, check_hash, do, draw_curve, open_text, opene
 from scope_pages import choose, mutated
 
 import flitlab as fl
+from flitlab.scope.lone import lone_path
 from flitlab.toml import parse_toml
 
 __all__ = ["opened", "text"]  # fixtures
@@ -253,3 +254,18 @@ def test_points_beyond_saturation_are_detected(page, text, tmp_path):
     open_text(page, mutated(text, mutant), tmp_path)
     with pytest.raises(AssertionError):
         test_several_workers_give_the_points_of_one(page)
+
+
+def test_the_path_with_another_routing_algorithm_is_pythons(opened):
+    do(opened, "step100", 100)
+    choose(opened, 27)
+    opened.locator(".scope-panel .scope-packet").first.click()
+    src, identity = map(int, opened.locator(".scope-panel").get_attribute("data-packet").split("#"))
+    network = fl.Network("vc-mesh-8x8", trace=True).step(100)
+    dst = next(e["dst"] for e in network.events() if (e["kind"], e["src"], e["id"]) == ("created", src, identity))
+    opened.select_option("[data-do=other_path]", "valiant")
+    opened.wait_for_function("() => /Dashed: /.test(document.querySelector('.scope-note').textContent)")
+    hops = lone_path(network.experiment, "valiant", src, dst)
+    assert f"valiant, alone in the network: {len(hops) - 1} channel" in opened.locator(".scope-note").inner_text()
+    opened.select_option("[data-do=other_path]", "nearest_common_ancestor")
+    opened.wait_for_function("() => /routing.algorithm/.test(document.querySelector('.scope-note').textContent)")

@@ -63,6 +63,10 @@ function make_settings(meta, command) {
     if (shown) input.addEventListener("input", () => (shown.textContent = input.value));
     bar.append(make("label", { title: setting.help }, `${TITLES[path] ?? path.split(".").pop()} `, input, shown));
   }
+  const routing = meta.settings["routing.algorithm"];
+  if (routing) bar.append(make("label", { title: "path of the selected packet in an empty network, with another routing algorithm" }, "path with ",
+    make("select", { "data-do": "other_path", onchange: (e) => command("other_path", e.target.value) },
+      ...["", ...routing.choices].map((c) => make("option", { value: c }, c)))));
   const many = make("input", { type: "number", min: 1, max: 1e9, value: 10000, "aria-label": "cycles to advance", "data-do": "cycles" });
   bar.append(make("span", {}, many, make("button", { type: "button", "data-do": "run", title: "advance by this many cycles without recording",
     onclick: () => command("run", Number(many.value)) }, "run on"), make("progress", { max: 1, value: 0, hidden: true })));

@@ -8,7 +8,7 @@ const STEPS = ["queue", "inject", "circuit", "behind others", "route", "VC alloc
 // Returns the path of a packet. hops: routers that the head visits, { router, port, vc, out_port, out_vc, ... }; spans:
 // consecutive times, { stage, from, to, hop }, in cycles; hop -1: before the first router.
 function journey(recording, src, id) {
-  const way = { src, id, hops: [], spans: [], created: null, injected: null, delivered: null, length: 0 };
+  const way = { src, id, hops: [], spans: [], created: null, dst: null, injected: null, delivered: null, length: 0 };
   const units = new Units(recording), in_line = recording.meta.facts.in_order;
   for (const frame of recording.frames.slice(1)) {
     const cycle = frame.c - 1;
@@ -19,8 +19,11 @@ function journey(recording, src, id) {
         continue;
       }
       way.length = Math.max(way.length, e.flits);
-      if (e.kind === "created") way.created = cycle;
-      else if (e.kind === "delivered") way.delivered = cycle;
+      if (e.kind === "created") Object.assign(way, { created: cycle, dst: e.dst ?? null });
+      else if (e.kind === "delivered") {
+        way.delivered = cycle;
+        if (e.item === "terminal") way.dst ??= e.index;
+      }
       else if (e.kind === "injected") {
         way.injected ??= cycle;
         if (e.item === "router") units.leave(e, cycle); // the packet leaves its router directly from the source queue

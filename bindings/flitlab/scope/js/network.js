@@ -134,12 +134,12 @@ class NetworkView {
   }
 
   // Draws a frame. Routers and channels do not change within a cycle and are drawn once, by draw_still(). selected:
-  // { router, packet, way, deadlock, overlay }.
+  // { router, packet, way, deadlock, overlay, other }; other: hops of another path, as [router, output port].
   draw(cycle, part, selected) {
     const css = getComputedStyle(this.canvas), colours = {};
     for (const name of ["ink", "quiet", "used", "paper", "alarm"]) colours[name] = css.getPropertyValue(`--scope-${name}`).trim();
-    const { router, packet, way, deadlock, overlay } = selected, last = this.still;
-    const now = [this.places, this.recording.last, cycle, router, packet, way, deadlock, overlay, colours.ink, colours.paper, this.font];
+    const { router, packet, way, deadlock, overlay, other } = selected, last = this.still;
+    const now = [this.places, this.recording.last, cycle, router, packet, way, deadlock, overlay, other, colours.ink, colours.paper, this.font];
     if (!last || now.some((x, i) => x !== last.now[i])) this.still = this.draw_still(now, cycle, colours, selected);
     const draw = this.canvas.getContext("2d");
     draw.setTransform(1, 0, 0, 1, 0, 0);
@@ -154,15 +154,15 @@ class NetworkView {
   // Draws the flits. Those of the same colour and size are one path, because a path of many circles is drawn faster than
   // many paths; small ones are squares.
   draw_flits(draw, cycle, part, { packet, radius, ink }) {
-    const alike = new Map();
+    const groups = new Map();
     for (const flit of this.flits(cycle, part)) {
       const followed = packet && flit.src === packet.src && flit.id === packet.id, kind = followed ? 2 : flit.head ? 1 : 0;
       const key = `${kind}${flit_colour(flit, this.colour_by)}`;
-      if (!alike.has(key)) alike.set(key, []);
-      alike.get(key).push(flit.at);
+      if (!groups.has(key)) groups.set(key, []);
+      groups.get(key).push(flit.at);
     }
     draw.strokeStyle = ink;
-    for (const [key, places] of [...alike].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [key, places] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const [edge, grown] = [[0, 1], [0.7, 1.25], [2, 1.8]][key[0]], r = radius * grown;
       draw.beginPath();
       for (const [x, y] of places) {
@@ -190,6 +190,7 @@ class NetworkView {
     this.draw_channels(draw, cycle, colours);
     if (this.recording.has_circuits) this.draw_connections(draw, cycle, colours);
     this.draw_way(draw, cycle, selected);
+    this.draw_other(draw, selected.other ?? [], colours);
     if (selected.deadlock) this.draw_waits(draw, cycle, selected.deadlock, colours);
     this.draw_routers(draw, cycle, colours, selected);
     this.draw_titles(draw, colours);
@@ -223,6 +224,21 @@ class NetworkView {
       draw.lineWidth = Math.max(3, this.size * 0.3);
       wire.trace(draw);
       draw.stroke();
+    }
+  }
+
+  // Draws the path that another routing algorithm would take.
+  draw_other(draw, hops, { ink }) {
+    draw.strokeStyle = draw.fillStyle = ink;
+    draw.lineWidth = 2.5;
+    for (const [router, port] of hops) {
+      const wire = this.by_port.get(`${router}.${port}`);
+      if (!wire) continue; // the last hop leads to the terminal
+      draw.setLineDash([6, 4]);
+      wire.trace(draw);
+      draw.stroke();
+      draw.setLineDash([]);
+      wire.arrow(draw, 0.6, Math.max(8, this.size * 0.25));
     }
   }
 

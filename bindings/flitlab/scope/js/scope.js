@@ -106,6 +106,7 @@ class Scope {
       set: () => { this.stop(); this.opening = false; this.request({ do: "set", changes: value }); },
       run: () => (this.running ? this.stop() : this.run(value)),
       close: () => this.select({}),
+      other_path: () => this.request_path(value),
       overlay: () => { this.overlay = value; this.show_legend(); this.show(); },
       colour_by: () => { this.view.colour_by = value; this.paint(); },
       next_blocked: () => this.select_blocked(),
@@ -200,8 +201,20 @@ class Scope {
     this.requested = Math.max(requested, cycle);
   }
 
+  // Requests the path that the selected packet would take alone, with another routing algorithm; "": shows none.
+  request_path(algorithm) {
+    const { way } = this;
+    this.other = null;
+    if (algorithm && way?.dst != null) this.request({ do: "path", algorithm, src: way.src, dst: way.dst });
+    else if (algorithm) this.set_note("path with: select a packet whose creation or delivery is recorded, and choose again.");
+    this.show();
+  }
+
   select(sel) {
     this.sel = sel;
+    this.other = null;
+    const choice = this.settings.querySelector("[data-do=other_path]");
+    if (choice) choice.value = "";
     this.tree = null;
     this.el.focus({ preventScroll: true }); // the clicked element may have been removed, and the focus with it
     this.el.dataset.selected = sel.router !== undefined || sel.packet !== undefined;
@@ -275,6 +288,13 @@ class Scope {
     if (message.error) {
       show_settings(this.settings, this.recording.meta);
       return this.set_note(message.error);
+    }
+    if (message.path) {
+      const { algorithm, src, dst, hops } = message.path;
+      if (this.way?.src !== src || this.way.dst !== dst) return;
+      this.other = hops;
+      this.set_note(`Dashed: the path with ${algorithm}, alone in the network: ${counted(hops.length - 1, "channel")} between routers.`);
+      return this.show();
     }
     if (message.tree) {
       this.tree = message;
@@ -361,7 +381,7 @@ class Scope {
   }
 
   paint() {
-    this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck, overlay: this.overlay });
+    this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck, overlay: this.overlay, other: this.other });
   }
 
   // Updates the display for the shown cycle. While it plays, panels and plots are updated about eight times a second.
@@ -452,41 +472,3 @@ function watch_theme(act) {
 function routers_in(text, meta) {
   return new Set(meta.routers.filter((r, i) => text.includes(`router ${meta.names[i]} `)));
 }
-
-// Hides the replay in the cell's output while the widget runs. Returns a function that shows it again.
-function hide_replay(name) {
-  if (!name) return () => {};
-  const style = make("style", {}, `.flitlab-replay-${name} { display: none; }`);
-  document.head.append(style);
-  return () => style.remove();
-}
-
-// anywidget calls this for each view of the widget.
-async function render({ model, el }) {
-  const place = make("div");
-  el.append(place);
-  let scope = null;
-  const early = []; // messages that arrive before the scope exists
-  const receive = (message) => (scope ? scope.receive(message.json ? JSON.parse(message.json) : message) : early.push(message)); // or { error }
-  model.on("msg:custom", receive);
-  scope = new Scope(place, new Recording(await unpack(model.get("recording"))), (message) => model.send(message));
-  if (model.get("clock")) scope.join(model.get("clock"));
-  early.forEach(receive);
-  const show_replay = hide_replay(model.get("replay"));
-  return () => {
-    model.off("msg:custom", receive);
-    scope.close();
-    show_replay();
-  };
-}
-
-// A saved page calls this. clock: name that scopes in a page share if they show the same cycle.
-async function show_page(el, text, clock = null) {
-  const scope = new Scope(el, new Recording(await unpack(text)), null);
-  if (clock) scope.join(clock);
-  if (window.top === window) el.focus({ preventScroll: true }); // not in a notebook's output
-  return scope;
-}
-
-export default { render };
-export { show_page };
