@@ -34,3 +34,11 @@ def test_runs(path, monkeypatch, tmp_path):
         nbformat.write(notebook, Path(keep) / path.name)
     figures = sum("image/png" in o.get("data", {}) for c in notebook.cells if c.cell_type == "code" for o in c.outputs)
     assert figures >= 2
+
+
+@pytest.mark.parametrize("path", [p for p in NOTEBOOKS if p.name[:2] in ("00", "10", "20", "30", "40")],
+                         ids=lambda p: p.stem)
+def test_opens_with_a_moving_network(path):
+    """The second cell of the quick start and of every machine's notebook."""
+    cell = nbformat.read(path, as_version=4).cells[1]
+    assert cell.cell_type == "code" and ".view().step(" in cell.source.splitlines()[-1]

@@ -9,10 +9,8 @@ are dynamic; VC 2 is the bubble channel, or VCs 2 and 3 are the first and the se
 from __future__ import annotations
 
 import math
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +20,7 @@ from flitlab.bgl.published.torus import FULL, all_to_all, percent_of_peak, times
 from flitlab.courses import Course, Sample, all_delivered, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
+from flitlab.temporary import temporary_csv
 from flitlab.windows import increases
 
 Shape = tuple[int, int, int]  # nodes in x, y, z
@@ -35,12 +34,9 @@ def traced(shape: Sequence[int], packets: Iterable[tuple[int, int, int, int]], c
     """Returns a traced network after some cycles, with all its events. packets: (cycle, source, destination, chunks).
     Settings are dotted paths, with ``__`` for the dot."""
     flat = {key.replace("__", "."): value for key, value in settings.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace.csv"
-        trace.write_text("".join(",".join(map(str, packet)) + "\n" for packet in packets))
-        e = Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.mode": "trace",
-                                  "traffic.trace_file": str(trace)} | flat)
-        return Network(e, trace=True).step(cycles)
+    e = Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.mode": "trace",
+                              "traffic.trace_file": temporary_csv(packets)} | flat)
+    return Network(e, trace=True).step(cycles)
 
 
 def grants(events: pd.DataFrame) -> pd.DataFrame:

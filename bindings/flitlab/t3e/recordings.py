@@ -5,9 +5,7 @@ Sources: Scott and Thorson, "The Cray T3E Network", sections 4, 6 and 9; the man
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +14,7 @@ from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.runner import run
+from flitlab.temporary import temporary_csv
 
 Shape = tuple[int, int, int]  # nodes in X, Y, Z
 NO_HOP = 3  # value of a tag's initial hop if the packet makes none
@@ -58,13 +57,11 @@ def balances(table1: Mapping[tuple[int, int], Sequence[tuple[float, float]]]) ->
 def route(shape: Shape, source: int, destination: int, links: Sequence[int]) -> tuple[t3e.Tag, list[int]]:
     """Returns the routing tag in the source's register R_NET_LUT, and the nodes that a packet visits, read from its
     events. The packet follows the tag even if it has the ADAPT bit. links: broken links as in ``faults.links``."""
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace.csv"
-        trace.write_text(f"0,{source},{destination},2\n")  # clock, from, to, flits
-        net = Network(torus(shape, traffic__mode="trace", traffic__trace_file=str(trace), faults__links=links,
-                            routing__ordered_requests=True), trace=True)
-        tag = t3e.Tag.of(t3e.Machine(net).read_register(source, f"R_NET_LUT{destination}"))
-        net.step(200)
+    trace = temporary_csv([(0, source, destination, 2)])  # clock, from, to, flits
+    net = Network(torus(shape, traffic__mode="trace", traffic__trace_file=trace, faults__links=links,
+                        routing__ordered_requests=True), trace=True)
+    tag = t3e.Tag.of(t3e.Machine(net).read_register(source, f"R_NET_LUT{destination}"))
+    net.step(200)
     return tag, [e["index"] for e in net.events() if e["kind"] == "arrived" and e["item"] == "router"]
 
 
