@@ -147,7 +147,7 @@ class View(Recorded, anywidget.AnyWidget):
             self._send_json(recorder.inspection(int(message["router"])))
         elif command == "path":
             algorithm, src, dst = str(message["algorithm"]), int(message["src"]), int(message["dst"])
-            hops = lone_path(self.network.experiment, algorithm, src, dst)
+            hops = lone_path(self.network, algorithm, src, dst)
             self.send({"path": {"algorithm": algorithm, "src": src, "dst": dst, "hops": hops}})
         elif command == "set":
             changes = {k: v for k, v in message.get("changes", {}).items() if k in SETTINGS}

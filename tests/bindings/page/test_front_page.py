@@ -265,7 +265,7 @@ def test_the_path_with_another_routing_algorithm_is_pythons(opened):
     dst = next(e["dst"] for e in network.events() if (e["kind"], e["src"], e["id"]) == ("created", src, identity))
     opened.select_option("[data-do=other_path]", "valiant")
     opened.wait_for_function("() => /Dashed: /.test(document.querySelector('.scope-note').textContent)")
-    hops = lone_path(network.experiment, "valiant", src, dst)
+    hops = lone_path(network, "valiant", src, dst)
     assert f"valiant, alone in the network: {len(hops) - 1} channel" in opened.locator(".scope-note").inner_text()
     opened.select_option("[data-do=other_path]", "nearest_common_ancestor")
     opened.wait_for_function("() => /routing.algorithm/.test(document.querySelector('.scope-note').textContent)")

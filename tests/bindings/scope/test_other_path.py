@@ -18,7 +18,7 @@ def visited(exp, hops):
 
 def test_dimension_order_by_hand():
     """From (1,2) to (4,4): along the row, then along the column."""
-    hops = lone_path(MESH, "dimension_order", 17, 36)
+    hops = lone_path(fl.Network(MESH), "dimension_order", 17, 36)
     assert visited(MESH, hops) == [(1, 2), (2, 2), (3, 2), (4, 2), (4, 3), (4, 4)]
 
 
@@ -27,7 +27,7 @@ def test_dimension_order_by_hand():
 def test_paths_lead_to_the_destination(algorithm, shortest):
     lengths = set()
     for seed in range(4):
-        places = visited(MESH, lone_path(MESH.set("run.seed", seed), algorithm, 17, 36))
+        places = visited(MESH, lone_path(fl.Network(MESH.set("run.seed", seed)), algorithm, 17, 36))
         assert places[0] == (1, 2) and places[-1] == (4, 4)
         assert all(abs(a - c) + abs(b - d) == 1 for (a, b), (c, d) in pairwise(places))
         lengths.add(len(places))
@@ -35,7 +35,7 @@ def test_paths_lead_to_the_destination(algorithm, shortest):
 
 
 def test_other_settings_are_kept_and_errors_name_the_cause():
-    torus = fl.load("vc-torus-8x8").set({"traffic.mode": "request_reply", "traffic.window": 4})
+    torus = fl.Network(fl.load("vc-torus-8x8").set({"traffic.mode": "request_reply", "traffic.window": 4}))
     assert len(lone_path(torus, "dimension_order", 0, 7)) == 2  # over the wrap-around channel
     with pytest.raises(fl.ConfigError, match="routing"):
         lone_path(torus, "odd_even", 0, 7)
@@ -69,7 +69,7 @@ def test_the_scope_draws_it(page):
     page.evaluate("([src, id]) => window.scope.select({ packet: { src, id } })", [packet["src"], packet["id"]])
     assert choice.input_value() == ""
     choice.select_option("negative_first")
-    hops = lone_path(view.network.experiment, "negative_first", packet["src"], packet["dst"])
+    hops = lone_path(view.network, "negative_first", packet["src"], packet["dst"])
     page.wait_for_function("() => /Dashed: .* negative_first/.test(document.querySelector('.scope-note').textContent)")
     assert f"{len(hops) - 1} channel" in page.locator(".scope-note").inner_text()
     assert dashed(page) == len(hops) - 1 == page.evaluate("() => window.scope.other.length") - 1
