@@ -16,8 +16,8 @@ STEP = 100  # cycles between two looks
 
 def lone_path(network: Network, algorithm: str, src: int, dst: int) -> list[list[int]]:
     """Returns router and output port of each hop of a packet of one flit from terminal ``src`` to ``dst`` in a network
-    like this one that is empty. Raises ConfigError if the network cannot use the algorithm, RunError if the packet has not arrived
-    after MOST_CYCLES."""
+    like this one that is empty. Raises ConfigError if the network cannot use the algorithm, RunError if the packet has
+    not arrived after MOST_CYCLES."""
     experiment = network.experiment
     given = {path: value for path, value in experiment._given.items() if not path.startswith("traffic.")}
     texts = {path: text for path, text in experiment._texts.items() if path in given}
