@@ -165,4 +165,4 @@ def test_chapters_are_notebooks(tmp_path):
     NotebookClient(notebook, timeout=1800, kernel_name="python3", resources=where).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("image/png" in output.get("data", {}) for output in outputs)
-    assert any("Not yet: flitlab computes" in output.get("text", "") for output in outputs)
+    assert any("Not yet: an answer" in output.get("text", "") for output in outputs)

@@ -100,16 +100,17 @@ class Figure:
         return float(value_of(self.answer, self.results() if results is None else results))
 
     def check(self, answer: float) -> str:
-        """Compares your answer of the exercise with the computed one, and returns a sentence. Raises ConfigError if the
-        answer is no number."""
+        """Compares your answer of the exercise with the computed one, and returns a sentence, with the solution if your
+        answer is right. Raises ConfigError if the answer is no number."""
         if not isinstance(answer, (int, float)) or isinstance(answer, bool) or not math.isfinite(answer):
             raise ConfigError(f"check({shown(answer)}): the answer must be a number"
                               + (f", in {self.unit}." if self.unit else "."))
         computed = self.solve()
         right = abs(answer - computed) <= self.within * abs(computed)
         unit = f" {self.unit}" if self.unit else ""
-        return (f"{'Right' if right else 'Not yet'}: flitlab computes {computed:.4g}{unit}, you have {answer:.4g}. "
-                + (self.solution if right else f"An answer within {100 * self.within:g} % is right."))
+        if not right:
+            return f"Not yet: an answer within {100 * self.within:g} % of flitlab's is right."
+        return f"Right: flitlab computes {computed:.4g}{unit}. {self.solution}"
 
     def link(self, page: str = PAGE) -> str:
         """Returns the link that opens the figure in the web page."""

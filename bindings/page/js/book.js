@@ -41,7 +41,7 @@ class Book {
     this.page.classList.toggle("has-figure", Boolean(figure));
     if (!figure) return [this.question, this.text].forEach((el) => el.replaceChildren());
     const chapter = this.chapters.find((c) => c.figures.includes(figure));
-    this.question.replaceChildren(make("h2", {}, figure.title), make("p", {}, `${figure.question} (Answer, then press play.)`));
+    this.question.replaceChildren(make("h2", {}, figure.title), make("p", {}, `${figure.question} (Answer, then press play, or draw the curves.)`));
     this.answer = make("input", { type: "number", step: "any", "aria-label": "your answer", onkeydown: ({ key }) => key === "Enter" && this.check(given) });
     this.verdict = make("p", { role: "status", class: "page-verdict" });
     this.text.replaceChildren(
@@ -68,8 +68,10 @@ class Book {
       if (this.figure !== figure) return;
       const right = Math.abs(own - computed) <= tolerance_of(figure) * Math.abs(computed), unit = figure.unit ? ` ${figure.unit}` : "";
       verdict.dataset.right = right;
-      verdict.textContent = `${right ? "Right" : "Not yet"}: flitlab computes ${short_number(computed)}${unit}, you have ${short_number(own)}. ` +
-        (right ? figure.solution : `An answer within ${short_number(100 * tolerance_of(figure))} % is right.`);
+      const solved = `flitlab computes ${short_number(computed)}${unit}. ${figure.solution}`;
+      if (right) verdict.textContent = `Right: ${solved}`;
+      else verdict.replaceChildren(`Not yet: an answer within ${short_number(100 * tolerance_of(figure))} % of flitlab's is right. `,
+        make("button", { type: "button", "data-do": "solution", onclick: () => (verdict.textContent = solved) }, "show the solution"));
     } catch (error) {
       if (this.figure === figure) verdict.textContent = error.message;
     }

@@ -158,6 +158,7 @@ class Page {
       if (!begun) return;
       this.show_link("");
       this.book.show(link.figure, link.given);
+      if (link.figure) this.curves.clear(); // of another figure
       if (link.figure) this.set_address(`#figure=${link.figure.name}`);
       this.began(begun);
       this.scope.play(false);

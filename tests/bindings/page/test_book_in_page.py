@@ -98,7 +98,9 @@ def test_the_exercise_is_checked(page, text, tmp_path):
     open_figure(page, text, tmp_path, FIRST.name)
     page.click("[data-do=check]")
     assert page.locator(".page-verdict").inner_text().startswith("The answer must be a number")
-    assert answer(page, 1000) == FIRST.check(1000)
+    assert answer(page, 1000) == f"{FIRST.check(1000)} show the solution"
+    page.click("[data-do=solution]")
+    assert page.locator(".page-verdict").inner_text() == FIRST.check(FIRST.by_hand).removeprefix("Right: ")
     page.evaluate("() => { delete document.querySelector('.page-verdict').dataset.right; }")
     assert answer(page, FIRST.by_hand) == FIRST.check(FIRST.by_hand)
     assert page.locator(".page-verdict").get_attribute("data-right") == "true"

@@ -191,7 +191,7 @@ class NetworkView {
     if (this.recording.has_circuits) this.draw_connections(draw, cycle, colours);
     this.draw_way(draw, cycle, selected);
     this.draw_other(draw, selected.other ?? [], colours);
-    if (selected.deadlock) this.draw_waits(draw, cycle, selected.deadlock, colours);
+    if (selected.deadlock) this.draw_waits(draw, cycle, selected, colours);
     this.draw_routers(draw, cycle, colours, selected);
     this.draw_titles(draw, colours);
     if (selected.router !== undefined) this.draw_wanted(draw, cycle, selected.router);
@@ -308,10 +308,10 @@ class NetworkView {
   }
 
   // Draws arrows along the channels of a deadlock: from a router whose front packet waits to the router that it waits for.
-  draw_waits(draw, cycle, stuck, { alarm }) {
+  draw_waits(draw, cycle, { deadlock: stuck, is_wait }, { alarm }) {
     draw.strokeStyle = draw.fillStyle = alarm;
     for (const row of this.recording.state(cycle).rows) {
-      if (row.out_port < 0 || row.src < 0 || !stuck.has(row.router)) continue;
+      if (row.out_port < 0 || row.src < 0 || !stuck.has(row.router) || !is_wait(row)) continue;
       const wire = this.by_port.get(`${row.router}.${row.out_port}`);
       if (!wire || !stuck.has(wire.b)) continue;
       draw.lineWidth = Math.max(2.5, this.size * 0.14);

@@ -381,7 +381,8 @@ class Scope {
   }
 
   paint() {
-    this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck, overlay: this.overlay, other: this.other });
+    this.view.draw(this.cycle, this.part, { ...this.sel, way: this.way, deadlock: this.stuck, is_wait: this.is_wait,
+      overlay: this.overlay, other: this.other });
   }
 
   // Updates the display for the shown cycle. While it plays, panels and plots are updated about eight times a second.
@@ -451,6 +452,8 @@ class Scope {
     if (this.shown_deadlock === deadlock) return;
     this.shown_deadlock = deadlock;
     this.stuck = deadlock ? routers_in(deadlock, meta) : null;
+    this.is_wait = waits_in(deadlock, this.recording);
+    if (deadlock && this.playing) this.play(false); // so that a class sees it; play goes on
     this.deadlock.textContent = deadlock;
     this.deadlock.hidden = !deadlock;
   }
@@ -466,6 +469,13 @@ function watch_theme(act) {
     dark.removeEventListener("change", act);
     seen.disconnect();
   };
+}
+
+// Returns a function that says whether a description of a deadlock names the virtual channel of a row. If it is
+// shortened, or does not name inputs, all rows count.
+function waits_in(text, recording) {
+  if (/ more$/.test(text.trim()) || !/ input .* VC \d+ waits for/.test(text)) return () => true;
+  return ({ router, port, vc }) => text.includes(`router ${recording.name(router)} input ${recording.port_name(router, port)} VC ${vc} waits`);
 }
 
 // Returns the routers that a description of a deadlock names.
