@@ -14,7 +14,7 @@ function draw_packet(el, recording, way, cycle, choose) {
     (done && way.latency !== null ? `: latency ${counted(way.latency, "cycle")}` : ""));
   // The length comes from events; it is unknown if the packet has not moved since the recording began.
   el.replaceChildren(make("h3", {}, "Packet ", packet_button(way.src, way.id, () => {}),
-    way.length ? ` of ${counted(way.length, "flit")}` : ""), facts);
+    way.length ? ` of ${counted(way.length, "flit")}` : "", way.dst === null ? "" : ` to terminal ${way.dst}`), facts);
   if (done && way.latency !== null) {
     // The recording does not have the paths of circuits.
     const sums = cycles_by_step(way), channels = way.hops.length - 1;
