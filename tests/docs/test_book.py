@@ -99,7 +99,9 @@ def test_plot_and_check(figure):
     picture = figure.plot()
     assert picture is not None
     assert figure.check(figure.by_hand).startswith("Right: ")
-    assert figure.check(10 * figure.by_hand + 1).startswith("Not yet: ")
+    for side in (-1, 1):
+        assert figure.check(figure.solve() * (1 + 0.9 * side * figure.within)).startswith("Right: ")
+        assert figure.check(figure.solve() * (1 + 1.1 * side * figure.within)).startswith("Not yet: ")
     with pytest.raises(fl.ConfigError, match="must be a number"):
         figure.check("twenty")
 
