@@ -63,15 +63,16 @@ def scope_texts() -> tuple[str, str]:
     return module_text(), style_text()
 
 
-def chapters() -> list[dict]:
-    """Returns the textbook's chapters (docs/book); each figure also has ``python``, its lines of Python."""
-    from textbook.source import python_lines, read_chapters
+def book() -> dict:
+    """Returns the textbook (docs/book): chapters, and terms with their meanings. Each figure also has ``python``, its
+    lines of Python."""
+    from textbook.source import python_lines, read_chapters, read_terms
 
-    found = read_chapters(ROOT / "docs" / "book", tomllib.loads)
-    for chapter in found:
+    chapters = read_chapters(ROOT / "docs" / "book", tomllib.loads)
+    for chapter in chapters:
         for figure in chapter["figures"]:
             figure["python"] = "\n".join(["import flitlab as fl", "", *python_lines(figure)])
-    return found
+    return {"chapters": chapters, "terms": read_terms(ROOT / "docs" / "book", tomllib.loads)}
 
 
 def script(name: str) -> str:
@@ -88,7 +89,7 @@ def page(core: str, wasm: bytes) -> str:
     parts = {
         "scope_css": style, "page_css": (HERE / "page.css").read_text(encoding="utf-8"),
         "configs": inline(json.dumps(configurations(), separators=(",", ":"))),
-        "book": inline(json.dumps(chapters(), separators=(",", ":"))),
+        "book": inline(json.dumps(book(), separators=(",", ":"))),
         "wasm": base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode(), "core": inline(core),
         "worker": inline("\n".join(map(script, WORKER))), "module": inline("\n".join([module, *map(script, PAGE)])),
     }

@@ -118,6 +118,13 @@ def test_lessons_are_figures_in_turn():
         assert found == names[names.index(link):][:3]
 
 
+def test_terms_are_sentences_in_alphabetical_order():
+    lines = [line.split(" | ") for line in (BOOK / "terms.md").read_text(encoding="utf-8").splitlines()[4:]]
+    terms = [term.removeprefix("| ").lower() for term, _ in lines]
+    assert terms == sorted(terms) and len(terms) >= 20
+    assert all(meaning.endswith(". |") and len(meaning) < 120 for _, meaning in lines)
+
+
 def test_pages_are_generated():
     again = "generate them: python tests/tools/book_pages.py"
     for file, text in TOOL.pages().items():

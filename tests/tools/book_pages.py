@@ -1,4 +1,4 @@
-"""Writes the chapters of the textbook as Markdown, beside their files.
+"""Writes the chapters and the terms of the textbook as Markdown, beside their files.
 
     python tests/tools/book_pages.py
 """
@@ -6,14 +6,15 @@
 from pathlib import Path
 
 from flitlab.textbook.figures import chapters
-from flitlab.textbook.pages import chapter_page
+from flitlab.textbook.pages import chapter_page, terms_page
 
 BOOK = Path(__file__).resolve().parents[2] / "docs" / "book"
 
 
 def pages() -> dict[Path, str]:
-    """Returns the chapters' texts by file."""
-    return {BOOK / f"{chapter.name}.md": chapter_page(chapter) for chapter in chapters()}
+    """Returns the pages' texts by file."""
+    return {BOOK / f"{chapter.name}.md": chapter_page(chapter) for chapter in chapters()} | {
+        BOOK / "terms.md": terms_page()}
 
 
 if __name__ == "__main__":

@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+from flitlab import shipped
 from flitlab.arguments import writing
 from flitlab.textbook.figures import Chapter, Figure, chapters
+from flitlab.textbook.source import read_terms
+from flitlab.toml import parse_toml
 
 PAGE = "../../page.html"  # from a chapter in the documentation's site
 HEIGHT = 640  # of a figure in a chapter, pixels
@@ -51,10 +54,16 @@ td, th {{ text-align: left; vertical-align: top; padding: 2px 10px 2px 0; }}
 
 def chapter_page(chapter: Chapter) -> str:
     """Returns a chapter as Markdown, with its figures as frames of the web page."""
-    parts = [f"# {chapter.title}", _wrapped(chapter.about)]
+    parts = [f"# {chapter.title}", _wrapped(chapter.about), "[Terms](terms.md) that the figures use."]
     for figure in chapter.figures:
         parts += _figure_parts(figure)
     return "\n\n".join(parts) + "\n"
+
+
+def terms_page() -> str:
+    """Returns the textbook's terms as Markdown."""
+    terms = read_terms(shipped.folder("book"), lambda text: parse_toml(text, "docs/book/terms.toml"))
+    return "# Terms\n\n| term | meaning |\n|---|---|\n" + "".join(f"| {t} | {m} |\n" for t, m in terms.items())
 
 
 def _figure_parts(figure: Figure) -> Iterable[str]:

@@ -13,11 +13,17 @@ def read_chapters(folder: Path, parse: Callable[[str], dict[str, Any]]) -> list[
     """Returns the chapters of a folder in their order: name, title, about, figures, as docs/book/README.md describes
     them. In texts, only empty lines remain as line breaks. parse: reads TOML."""
     found = []
-    for path in sorted(folder.glob("*.toml")):
+    for path in sorted(folder.glob("[0-9]*.toml")):
         tables = _joined(parse(path.read_text(encoding="utf-8")))
         found.append({"name": path.stem.partition("-")[2], "title": tables["title"], "about": tables["about"],
                       "figures": tables["figure"]})
     return found
+
+
+def read_terms(folder: Path, parse: Callable[[str], dict[str, str]]) -> dict[str, str]:
+    """Returns the terms of the textbook with their meanings, in alphabetical order. parse: reads TOML."""
+    terms = parse((folder / "terms.toml").read_text(encoding="utf-8"))
+    return dict(sorted(terms.items(), key=lambda term: term[0].lower()))
 
 
 def _joined(value: Any) -> Any:

@@ -3,10 +3,10 @@
 const GIVEN_TO_ANSWERS = { min: Math.min, max: Math.max, abs: Math.abs }; // functions in expressions of answers
 
 class Book {
-  // chapters: of docs/book (its README.md has the keys of a figure). open(name): shows a figure; draw(figure): draws its
+  // chapters, terms: of docs/book (its README.md has the keys of a figure). open(name): shows a figure; draw(figure): draws its
   // curves; worker(): starts a worker with the core.
-  constructor(page, chapters, { open, draw, worker }) {
-    Object.assign(this, { chapters, open, draw, worker, figures: chapters.flatMap((c) => c.figures), figure: null });
+  constructor(page, { chapters, terms }, { open, draw, worker }) {
+    Object.assign(this, { chapters, terms, open, draw, worker, figures: chapters.flatMap((c) => c.figures), figure: null });
     const part = (name) => page.querySelector(`[data-page=${name}]`);
     Object.assign(this, { page, choice: part("figure"), question: part("question"), text: part("lesson") });
     this.choice.append(make("option", { value: "" }, `${this.figures.length} figures`));
@@ -46,12 +46,15 @@ class Book {
     this.verdict = make("p", { role: "status", class: "page-verdict" });
     this.text.replaceChildren(
       make("p", { class: "page-source" }, `${chapter.title}. Source: ${figure.source}.`),
+      make("p", {}, picture_text(figure, given)),
       make("p", {}, make("button", { type: "button", "data-do": "figure-curves", onclick: () => this.draw(figure, given) }, "draw the figure's curves")),
       make("details", { class: "page-notice" }, make("summary", {}, "What to notice"), ...paragraphs(figure.notice)),
       make("h3", {}, "Exercise"), ...paragraphs(figure.exercise),
       make("p", {}, this.answer, figure.unit ? ` ${figure.unit} ` : " ",
         make("button", { type: "button", "data-do": "check", onclick: () => this.check(given) }, "check")),
       this.verdict,
+      make("details", { class: "page-terms" }, make("summary", {}, "Terms"), make("dl", {},
+        ...Object.entries(this.terms).flatMap(([term, meaning]) => [make("dt", {}, term), make("dd", {}, meaning)]))),
       make("details", { class: "page-python" }, make("summary", {}, "The figure in Python"), make("pre", {}, figure.python)));
   }
 
@@ -98,6 +101,12 @@ class Book {
 function value_of_answer(expression, results) {
   const names = { ...GIVEN_TO_ANSWERS, ...results };
   return new Function(...Object.keys(names), `"use strict"; return ${expression};`)(...Object.values(names));
+}
+
+// Returns a sentence that names the curve of the network in the picture, and its load.
+function picture_text({ curves = {} }, { config }) {
+  const same = Object.entries(curves).find(([, changes]) => alike(changed_config(config, changes), config));
+  return `In the picture: ${same ? `${same[0]}, ` : ""}at a load of ${config["traffic.load"]}.`;
 }
 
 // Returns the relative difference within which an answer is right.

@@ -44,6 +44,12 @@ function changed_config(config, changes = {}) {
   return Object.fromEntries(Object.entries({ ...config, ...changes }).filter(([, value]) => value !== ""));
 }
 
+// Returns whether two configurations are the same.
+function alike(a, b) {
+  const text = (config) => JSON.stringify(Object.entries(config).sort(([p], [q]) => (p < q ? -1 : 1)));
+  return text(a) === text(b);
+}
+
 function parts_of(fragment) {
   const found = {};
   for (const part of fragment.replace(/^#/, "").split("&").filter((p) => p)) {

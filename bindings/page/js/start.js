@@ -12,7 +12,7 @@ async function start_page(page) {
       return made;
     };
     page.classList.toggle("embedded", new URLSearchParams(location.search).has("embed"));
-    const made = new Page(page, { configs, chapters: JSON.parse(text("book")) }, worker);
+    const made = new Page(page, { configs, book: JSON.parse(text("book")) }, worker);
     await made.open_first();
     return made;
   } catch (error) {
@@ -26,15 +26,10 @@ async function unpacked_bytes(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
-function alike(a, b) {
-  const text = (config) => JSON.stringify(Object.entries(config).sort(([p], [q]) => (p < q ? -1 : 1)));
-  return text(a) === text(b);
-}
-
 const OF_FIGURE = "of the figure"; // in place of a network's name: a figure of the textbook has changed it
 
 class Page {
-  constructor(page, { configs, chapters }, worker) {
+  constructor(page, { configs, book }, worker) {
     Object.assign(this, { page, configs, worker, scope: null, version: "" });
     this.status = page.querySelector(".page-status");
     for (const name of ["hash", "text", "linked", "link"]) this[name] = this.part(name);
@@ -47,7 +42,7 @@ class Page {
     this.part("save").addEventListener("click", () => save_configuration(this.given));
     this.sliders = new Sliders(this.part("sliders"), (path, value) => this.slide(path, value));
     this.curves = new Curves(this.part("curves"), { given: () => this.given, worker, configs, version: () => this.version, changed: () => this.keep() });
-    this.book = new Book(page, chapters, { open: (name) => this.open_link(`#figure=${name}`), draw: (figure, given) => this.draw_figure(figure, given), worker });
+    this.book = new Book(page, book, { open: (name) => this.open_link(`#figure=${name}`), draw: (figure, given) => this.draw_figure(figure, given), worker });
     window.addEventListener("hashchange", () => is_link(location.hash) && this.open_link(location.hash));
     // A link that is in the address already causes no hashchange.
     page.addEventListener("click", (event) => {

@@ -83,6 +83,9 @@ def test_a_link_opens_a_figure(page, text, tmp_path):
     open_figure(page, text, tmp_path, FIRST.name)
     check_first(page)
     assert page.locator(".page-notice").get_attribute("open") is None  # the reader answers first
+    assert "In the picture: 4 flits, at a load of 0.02." in page.locator("[data-page=lesson]").inner_text()
+    terms = page.locator(".page-terms").evaluate("(e) => [...e.querySelectorAll('dt')].map((t) => t.textContent)")
+    assert {"flit", "credit", "virtual channel (VC)"} <= set(terms)
     page.click("[data-do=step1]")
     page.wait_for_selector(f'.flitlab-scope[data-detailed="{FIRST.cycle + 1}"]')
 
