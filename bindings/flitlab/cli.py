@@ -307,7 +307,8 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("configs", _configs, "List the configurations that come with flitlab, or print one.", config=False)
     sub.add_argument("name", nargs="?", metavar="NAME", help="print this configuration, for example into a file")
-    sub = command("notebooks", _notebooks, "Copy the notebooks that come with flitlab into a folder.", config=False)
+    sub = command("notebooks", _notebooks, "Write the notebooks, and the textbook as notebooks, into a folder.",
+                  config=False)
     sub.add_argument("dir", nargs="?", default="notebooks", metavar="DIR", help="the folder (default notebooks)")
     command("reference", _reference, "Print every parameter, total and operation of every model as a Markdown page.",
             config=False)

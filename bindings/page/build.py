@@ -66,12 +66,12 @@ def scope_texts() -> tuple[str, str]:
 def book() -> dict:
     """Returns the textbook (docs/book): chapters, and terms with their meanings. Each figure also has ``python``, its
     lines of Python."""
-    from textbook.source import python_lines, read_chapters, read_terms
+    from textbook.source import python_text, read_chapters, read_terms
 
     chapters = read_chapters(ROOT / "docs" / "book", tomllib.loads)
     for chapter in chapters:
         for figure in chapter["figures"]:
-            figure["python"] = "\n".join(["import flitlab as fl", "", *python_lines(figure)])
+            figure["python"] = python_text(figure)
     return {"chapters": chapters, "terms": read_terms(ROOT / "docs" / "book", tomllib.loads)}
 
 

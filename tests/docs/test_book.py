@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
 
@@ -69,15 +70,15 @@ class Recorded:
     """In place of sweep and plot: keeps the experiments of the points."""
 
     def __init__(self):
-        self.points = []
+        self.points, self.panel, self.labels = [], None, None
 
     def sweep(self, experiment, over):
         self.points += [experiment.set(dict(zip(over, values, strict=True))).flat()
                         for values in product(*over.values())]
         return self
 
-    def plot(self, *curves, **settings):
-        return self
+    def plot(self, curves=None, panels="latency", labels=None):
+        self.panel, self.labels = panels, labels
 
 
 @each
@@ -89,6 +90,8 @@ def test_lines_of_python(figure, monkeypatch):
     exec(compile(figure.python, figure.name, "exec"), found)
     assert found["cycle"] == figure.cycle
     assert found["exp"].flat() == figure.experiment.flat()
+    assert recorded.panel == figure.panel
+    assert recorded.labels in (None, list(figure.curves))
     assert recorded.points == [figure.experiment.set(changes_of(changes)).set("traffic.load", load).flat()
                                for changes in (figure.curves or {"": {}}).values() for load in figure.loads]
 
@@ -102,6 +105,7 @@ def test_plot_and_check(figure):
     for side in (-1, 1):
         assert figure.check(figure.solve() * (1 + 0.9 * side * figure.within)).startswith("Right: ")
         assert figure.check(figure.solve() * (1 + 1.1 * side * figure.within)).startswith("Not yet: ")
+    assert figure.check(np.float64(figure.by_hand)).startswith("Right: ")
     with pytest.raises(fl.ConfigError, match="must be a number"):
         figure.check("twenty")
 
@@ -153,6 +157,10 @@ def test_exercises_for_a_printer(tmp_path):
 def test_wrong_names_and_keys():
     with pytest.raises(fl.ConfigError, match=r"no such figure\. Did you mean zero-load\?"):
         textbook.figure("zero-lod")
+    with pytest.raises(fl.ConfigError, match="no such figure"):
+        textbook.figure(["zero-load"])
+    with pytest.raises(fl.ConfigError, match="panel = 'hops': it must be one of latency, accepted"):
+        textbook.figures._figure({**FIGURES[0].values(), "panel": "hops"})
     with pytest.raises(fl.ConfigError, match="unknown key exercize"):
         textbook.figures._figure({**FIGURES[0].values(), "exercize": ""})
     with pytest.raises(fl.ConfigError, match="missing 1 required"):

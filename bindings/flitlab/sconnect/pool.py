@@ -16,11 +16,11 @@ from matplotlib.patches import Patch
 
 from flitlab.experiment import Experiment
 from flitlab.network import Network
+from flitlab.sconnect.clock import CHANNELS
 from flitlab.sconnect.console import Fabric
 
 AREAS = {"host_0": ("priority 0, for the host", "#e6550d"), "channel_0": ("priority 0, for channels", "#fdae6b"),
          "priority_1": ("priority 1", "#6baed6")}
-CHANNELS = 4  # serial channels of a TIC, ports 0 to 3; hosts are at ports 4 and 5
 
 
 def _held(registers: Mapping[str, int]) -> dict[str, int]:
@@ -55,7 +55,8 @@ def record_pool(experiment: Experiment, tic: int, cycles: int, window: int = 40)
 
 def delivered(samples: Mapping[str, pd.DataFrame], offered: float) -> pd.DataFrame:
     """Returns a table of what samples deliver, a row for each run: messages of priority 1 offered and delivered per
-    cycle, their mean latency, and the number of messages of priority 0."""
+    cycle, their mean latency, and the number of messages of priority 0. samples: the rows of the second half of each
+    run."""
     return pd.DataFrame([{"": title, "priority 1 offered (messages/cycle)": round(offered, 2),
                           "delivered in the second half": round(part.arrived.mean(), 3),
                           "latency (cycles)": round(part.latency.mean(), 1),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from flitlab import shipped
@@ -19,7 +20,7 @@ from flitlab.network import Network
 from flitlab.result import Result
 from flitlab.runner import run
 from flitlab.sweeps import sweep
-from flitlab.textbook.source import changes_of, python_lines, read_chapters
+from flitlab.textbook.source import changes_of, python_text, read_chapters
 from flitlab.toml import parse_toml
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Figure:
     @property
     def python(self) -> str:
         """The lines of Python that make the figure."""
-        return "\n".join(["import flitlab as fl", "", *python_lines(self.values())])
+        return python_text(self.values())
 
     def values(self) -> dict[str, Any]:
         """Returns the figure as in its chapter's file."""
@@ -102,7 +103,7 @@ class Figure:
     def check(self, answer: float) -> str:
         """Compares your answer of the exercise with the computed one, and returns a sentence, with the solution if your
         answer is right. Raises ConfigError if the answer is no number."""
-        if not isinstance(answer, (int, float)) or isinstance(answer, bool) or not math.isfinite(answer):
+        if not isinstance(answer, Real) or isinstance(answer, bool) or not math.isfinite(answer):
             raise ConfigError(f"check({shown(answer)}): the answer must be a number"
                               + (f", in {self.unit}." if self.unit else "."))
         computed = self.solve()
@@ -155,7 +156,7 @@ def chapters() -> tuple[Chapter, ...]:
 def figure(name: str) -> Figure:
     """Returns a figure by its name. Raises ConfigError if there is none."""
     known = {f.name: f for chapter in chapters() for f in chapter.figures}
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise ConfigError(f"figure = {shown(name)}: the textbook has no such figure.{did_you_mean(str(name), known)}")
     return known[name]
 
@@ -165,6 +166,9 @@ def _figure(values: dict[str, Any]) -> Figure:
     for key in values:
         if key not in known:
             raise ConfigError(f"docs/book: figure {values.get('name')}: unknown key {key}.{did_you_mean(key, known)}")
+    if values.get("panel", "latency") not in PANELS:
+        raise ConfigError(f"docs/book: figure {values.get('name')}: panel = {shown(values['panel'])}: it must be one "
+                          f"of {', '.join(PANELS)}.")
     try:
         return Figure(**values)
     except TypeError as error:

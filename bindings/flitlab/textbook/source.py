@@ -35,6 +35,11 @@ def _joined(value: Any) -> Any:
     return [_joined(part) for part in value] if isinstance(value, list) else value
 
 
+def python_text(figure: Mapping[str, Any]) -> str:
+    """Returns the lines of Python that make a figure, with the import."""
+    return "\n".join(["import flitlab as fl", "", *python_lines(figure)])
+
+
 def changes_of(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Returns changes to an experiment. TOML has no null: in the files, an empty text restores a parameter's
     default."""

@@ -8,11 +8,13 @@ function ticks(most) {
   return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
 }
 
-// What a chart shows against the offered load: title, value and half interval of a point (null: none), smallest range.
+// What a chart shows against the offered load: title, smallest range, and for a point its value (null: none), half
+// interval and text.
 const PANELS = {
   latency: { title: "latency (cycles)", least: 10, of: (p) => (p.saturated ? Infinity : p.latency_cycles.mean),
-    interval: (p) => (p.saturated ? 0 : p.latency_cycles.ci95 ?? 0) },
-  accepted: { title: "accepted load (flits/cycle/terminal)", least: 0.1, of: (p) => p.accepted, interval: () => 0 },
+    interval: (p) => (p.saturated ? 0 : p.latency_cycles.ci95 ?? 0), text: latency_text },
+  accepted: { title: "accepted load (flits/cycle/terminal)", least: 0.1, of: (p) => p.accepted, interval: () => 0,
+    text: (p) => `load ${p.load}: accepted ${p.accepted.toFixed(3)} flits/cycle/terminal${p.saturated ? ", saturated" : ""}` },
 };
 
 // link(curve, point): address of a point; without it, points are no links.
@@ -46,7 +48,7 @@ function svg_part_in_link(href, mark) {
   return link;
 }
 
-function draw_curve(svg, points, i, x, y, { of, interval }, link) {
+function draw_curve(svg, points, i, x, y, { of, interval, text }, link) {
   const colour = PALETTE[i % PALETTE.length];
   points = points.filter((p) => of(p) !== null); // at load 0 there are no packets
   const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(of(p)).toFixed(1)}`).join(" ");
@@ -57,13 +59,13 @@ function draw_curve(svg, points, i, x, y, { of, interval }, link) {
       d: `M${cx - 3} ${y(of(p) - ci)}h6m-3 0V${y(of(p) + ci)}m-3 0h6` }));
     const mark = p.saturated ? svg_part("path", { d: `M${cx - 5} ${cy + 7}L${cx} ${cy}L${cx + 5} ${cy + 7}Z`, fill: "none", stroke: colour, "stroke-width": 1.6 })
       : svg_part("circle", { cx, cy, r: 3, fill: colour });
-    mark.append(svg_part("title", {}, point_text(p)));
+    mark.append(svg_part("title", {}, text(p)));
     const href = link?.(p);
     svg.append(href ? svg_part_in_link(href, mark) : mark);
   }
 }
 
-function point_text(p) {
+function latency_text(p) {
   if (p.saturated) return `load ${p.load}: saturated; accepted ${p.accepted.toFixed(3)} flits/cycle/terminal`;
   return `load ${p.load}: ${p.latency_cycles.mean?.toFixed(2)} ± ${p.latency_cycles.ci95?.toFixed(2) ?? "?"} cycles`;
 }

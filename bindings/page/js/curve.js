@@ -4,7 +4,7 @@ const MOST_WORKERS = 4;
 
 class Curves {
   // given(): returns name, config and texts of the shown network; worker(): starts a worker with the core; configs: the
-  // page's configurations; version(): of flitlab; changed(): is called when there is something new to keep.
+  // page's configurations; version(): of flitlab; changed(): is called after each change that a reload must keep.
   constructor(el, { given, worker, configs, version, changed }) {
     Object.assign(this, { el, given, worker, configs, version, changed, curves: [], queue: [], panel: "latency" });
     const number = (id, label, value, step, min = 0, max = 1) => make("label", {}, `${label} `,
@@ -40,20 +40,38 @@ class Curves {
 
   start() {
     try {
+      const loads = this.loads();
+      this.count = this.number_of_workers();
+      this.queue = [];
       this.set_panel("latency");
-      this.begin({ ...this.given(), loads: this.loads() });
+      this.begin({ ...this.given(), loads });
     } catch (error) {
       this.set_status(error.message);
     }
   }
 
-  // Draws several curves, one after the other, in place of the present ones. wanted: name, config, texts, label and loads
-  // of each. panel: "latency" or "accepted".
+  // Draws the curves of a figure, one after the other, in place of the present ones. wanted: name, config, texts, label,
+  // loads and figure (as for link_to) of each. panel: "latency" or "accepted".
   draw_all(wanted, panel) {
-    this.clear();
-    this.set_panel(panel);
-    this.queue = [...wanted];
-    this.begin(this.queue.shift());
+    try {
+      this.count = this.number_of_workers();
+      this.clear();
+      this.set_panel(panel);
+      this.queue = [...wanted];
+      this.begin(this.queue.shift());
+    } catch (error) {
+      this.set_status(error.message);
+    }
+  }
+
+  // Removes the curves of all figures but one; null: of all figures.
+  keep_figure(name) {
+    const other = ({ figure }) => figure && figure.name !== name;
+    if (this.running && other(this.running.curve)) this.stop();
+    if (!this.curves.some(other)) return;
+    this.curves = this.curves.filter((curve) => !other(curve));
+    this.set_status("");
+    this.draw();
   }
 
   // A chart has one panel, so another one begins without curves.
@@ -62,8 +80,8 @@ class Curves {
     this.panel = panel;
   }
 
-  begin({ name, config, texts, label, loads }) {
-    const count = Math.min(loads.length, this.number_of_workers()), curve = { name, config: { ...config }, label, coded: {}, points: [] };
+  begin({ name, config, texts, label, loads, figure }) {
+    const count = Math.min(loads.length, this.count), curve = { name, config: { ...config }, label, figure, coded: {}, points: [] };
     this.running = { curve, loads, texts, next: 0, end: loads.length, results: [], cycles: new Map(), workers: [] };
     this.curves.push(curve);
     coded_texts({ name, config, texts }, this.configs).then((coded) => {
@@ -165,7 +183,7 @@ class Curves {
   }
 
   restore({ inputs = {}, curves = [], panel = "latency" }) {
-    this.panel = panel;
+    this.panel = panel in PANELS ? panel : "latency";
     for (const [id, value] of Object.entries(inputs)) this.input(id).value = value;
     this.curves = curves;
     this.draw();
@@ -174,7 +192,7 @@ class Curves {
   // Returns the link to the end of the run of a point; null if it would be too long.
   link(curve, { load, cycles, state_hash }) {
     const link = link_to({ ...curve, config: { ...curve.config, "traffic.load": load } }, curve.coded,
-      { cycle: cycles, hash: state_hash, flitlab: this.version() }, this.configs);
+      { cycle: cycles, hash: state_hash, flitlab: this.version() }, this.configs, curve.figure);
     return link.length > LONGEST_LINK ? null : link;
   }
 

@@ -12,18 +12,21 @@ function is_link(fragment) {
   return fragment.includes("=");
 }
 
-// Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version), figure.
-// A link to a figure has the figure's network, cycle, router and overlay, unless it has others. find_figure(name):
-// returns a figure of the textbook. Throws Error with a message for the user.
+// Reads a link: given (name, config and texts of the network), cycle, router, overlay, hash, flitlab (a version), figure
+// and figure_given (the figure's own network; null: none). A link to a figure has the figure's network, cycle, router and
+// overlay, unless it has others. find_figure(name): returns a figure of the textbook. Throws Error with a message for the
+// user.
 async function read_link(fragment, configs, find_figure) {
   if (fragment.length > LONGEST_LINK) throw new Error(`It has ${fragment.length} characters; a link has at most ${LONGEST_LINK}.`);
   const [format, version] = ["format", "flitlab"].map((key) => new RegExp(`[#&]${key}=([^&]*)`).exec(fragment)?.[1]);
   if (format !== undefined && format !== `${LINK_FORMAT}`)
     throw new Error(`format=${format}: this page reads links of format ${LINK_FORMAT}. Use the page of the link's version of flitlab, ${version ?? "which is not named"}.`);
-  const parts = parts_of(fragment), figure = parts.figure === undefined ? null : find_figure(parts.figure);
-  const found = { ...figure && { config: figure.network }, ...parts }, named = found.config === undefined ? null : configs.find((c) => c.name === found.config);
+  const found = parts_of(fragment), figure = found.figure === undefined ? null : find_figure(found.figure);
+  if (figure && found.config !== undefined) throw new Error("It has figure and config; a link has one of them, and parameters that change its network.");
+  const name = figure?.network ?? found.config, named = name === undefined ? null : configs.find((c) => c.name === name);
   if (named === undefined) throw new Error(`config=${found.config}: the page has no such network.`);
-  const config = changed_config({ ...named?.config }, figure?.set), texts = { ...named?.texts };
+  const own = { name: named?.name ?? OWN, config: changed_config(named?.config ?? {}, figure?.set), texts: named?.texts ?? {} };
+  const config = { ...own.config }, texts = { ...own.texts };
   for (const [key, text] of Object.entries(found).filter(([key]) => key.includes("."))) {
     if (key.startsWith(TEXT_KEY)) continue;
     if (text !== "") config[key] = value_in_link(key, text);
@@ -35,7 +38,7 @@ async function read_link(fragment, configs, find_figure) {
   for (const [key, text] of Object.entries(found).filter(([key]) => key.startsWith(TEXT_KEY)))
     texts[key.slice(TEXT_KEY.length)] = await decoded_text(key, text);
   const router = found.router === undefined ? figure?.router : number_in_link("router", found.router);
-  return { given: { name: named?.name ?? OWN, config, texts }, cycle: number_in_link("cycle", found.cycle ?? `${figure?.cycle ?? 0}`),
+  return { given: { name: own.name, config, texts }, figure_given: figure && own, cycle: number_in_link("cycle", found.cycle ?? `${figure?.cycle ?? 0}`),
     router, figure, overlay: found.overlay ?? figure?.overlay, hash: found.hash?.toLowerCase().replace(/^0x/, ""), flitlab: found.flitlab };
 }
 
@@ -111,9 +114,11 @@ async function coded_texts({ name, config, texts }, configs) {
 }
 
 // Returns the fragment of a link, with "#". coded: the answer of coded_texts(). where: cycle, router, overlay, hash,
-// flitlab; undefined if there is none.
-function link_to({ name, config }, coded, where, configs) {
-  const base = configs.find((c) => c.name === name), found = base ? { config: name } : {};
+// flitlab; undefined if there is none. figure: name and config of a figure whose network this is, perhaps changed; null:
+// none.
+function link_to({ name, config }, coded, where, configs, figure = null) {
+  const base = figure ?? configs.find((c) => c.name === name);
+  const found = figure ? { figure: figure.name } : base ? { config: name } : {};
   for (const [path, value] of Object.entries(config))
     if (!base || JSON.stringify(base.config[path]) !== JSON.stringify(value)) found[path] = text_in_link(value);
   for (const path of Object.keys(base?.config ?? {})) if (config[path] === undefined) found[path] = "";

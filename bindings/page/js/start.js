@@ -11,7 +11,7 @@ async function start_page(page) {
       made.postMessage({ module });
       return made;
     };
-    page.classList.toggle("embedded", new URLSearchParams(location.search).has("embed"));
+    page.classList.toggle("embedded", is_embedded());
     const made = new Page(page, { configs, book: JSON.parse(text("book")) }, worker);
     await made.open_first();
     return made;
@@ -26,7 +26,12 @@ async function unpacked_bytes(text) {
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
-const OF_FIGURE = "of the figure"; // in place of a network's name: a figure of the textbook has changed it
+// Returns whether the page is in a frame of the documentation, where it keeps nothing over a reload.
+function is_embedded() {
+  return new URLSearchParams(location.search).has("embed");
+}
+
+const OF_FIGURE = "of the figure"; // entry of the network menu while a figure is shown
 
 class Page {
   constructor(page, { configs, book }, worker) {
@@ -42,7 +47,7 @@ class Page {
     this.part("save").addEventListener("click", () => save_configuration(this.given));
     this.sliders = new Sliders(this.part("sliders"), (path, value) => this.slide(path, value));
     this.curves = new Curves(this.part("curves"), { given: () => this.given, worker, configs, version: () => this.version, changed: () => this.keep() });
-    this.book = new Book(page, book, { open: (name) => this.open_link(`#figure=${name}`), draw: (figure, given) => this.draw_figure(figure, given), worker });
+    this.book = new Book(page, book, { open: (name) => this.open_link(`#figure=${name}`), draw: () => this.draw_figure(), worker });
     window.addEventListener("hashchange", () => is_link(location.hash) && this.open_link(location.hash));
     // A link that is in the address already causes no hashchange.
     page.addEventListener("click", (event) => {
@@ -59,7 +64,7 @@ class Page {
 
   // Shows the network of a link, the one before the reload, or the first one.
   async open_first() {
-    const { curves, flitlab } = read_kept();
+    const { curves, flitlab } = is_embedded() ? {} : read_kept();
     if (curves) this.curves.restore(curves);
     if (is_link(location.hash)) await this.open_link(location.hash);
     else await this.show_kept();
@@ -70,7 +75,7 @@ class Page {
 
   // Shows the network before the reload, or the first one.
   async show_kept() {
-    const { given } = read_kept();
+    const { given } = is_embedded() ? {} : read_kept();
     if (!given || !(await this.show(given))) await this.choose(this.configs[0].name);
   }
 
@@ -98,8 +103,9 @@ class Page {
       const playing = this.scope ? this.scope.playing : !matchMedia("(prefers-reduced-motion: reduce)").matches;
       const begun = await this.build(given, {});
       if (!begun) return false;
-      this.forget_link();
       this.book.show(null);
+      this.curves.keep_figure(null);
+      this.forget_link();
       this.began(begun);
       if (playing) this.scope.play(true);
       this.keep();
@@ -152,9 +158,9 @@ class Page {
       const link = await read_link(fragment, this.configs, (name) => this.book.find(name)), begun = await this.build(link.given, link);
       if (!begun) return;
       this.show_link("");
-      this.book.show(link.figure, link.given);
-      if (link.figure) this.curves.clear(); // of another figure
-      if (link.figure) this.set_address(`#figure=${link.figure.name}`);
+      this.book.show(link.figure, link.figure_given);
+      this.curves.keep_figure(link.figure?.name);
+      if (location.hash !== fragment) this.set_address(fragment);
       this.began(begun);
       this.scope.play(false);
       this.scope.go_to(link.cycle);
@@ -163,15 +169,18 @@ class Page {
       else if (link.router !== undefined) this.set_status(`router=${link.router}: the page does not draw this router.`);
       this.compare(link, begun.hash);
     } catch (error) {
+      this.book.reset_choice();
       if (this.given) this.forget_link();
       else await this.show_kept();
       this.set_status(`This link cannot be opened. ${error.message}`);
     }
   }
 
-  // Draws the curves of a figure of the textbook.
-  draw_figure({ curves = { "": {} }, loads, panel = "latency" }, { name, config, texts }) {
-    this.curves.draw_all(Object.entries(curves).map(([label, changes]) => ({ name, texts, loads, label, config: changed_config(config, changes) })), panel);
+  // Draws the curves of the shown figure of the textbook.
+  draw_figure() {
+    const { figure, given: { name, config, texts }, base } = this.book, { curves = { "": {} }, loads, panel = "latency" } = figure;
+    this.curves.draw_all(Object.entries(curves).map(([label, changes]) =>
+      ({ name, texts, loads, label, figure: base, config: changed_config(config, changes) })), panel);
     this.part("curves").scrollIntoView({ block: "nearest" });
   }
 
@@ -183,7 +192,7 @@ class Page {
     this.scope.command("overlay", name);
   }
 
-  // Says whether the state of a link is the state that this page has computed.
+  // Shows whether the state of a link is the state that this page has computed.
   compare(link, hash) {
     if (!link.hash) return;
     const same = hash === link.hash, versions = !link.flitlab || link.flitlab === this.version ? "" :
@@ -203,7 +212,7 @@ class Page {
       const coded = await coded_texts(given, configs);
       if (given !== this.given) return; // the user has chosen another network
       const where = { cycle, router: scope.sel.router, overlay: scope.overlay === "none" ? undefined : scope.overlay, hash: known, flitlab: this.version };
-      const fragment = link_to(given, coded, where, configs);
+      const fragment = link_to(given, coded, where, configs, this.book.base);
       if (fragment.length > LONGEST_LINK)
         throw new Error(`the link would have ${fragment.length} characters; a link has at most ${LONGEST_LINK}. Save the configuration instead.`);
       const address = location.href.split("#")[0] + fragment;
@@ -223,10 +232,12 @@ class Page {
     if (address) this.link.select();
   }
 
-  // Removes a link from the address: the page shows another network, which a reload must keep.
+  // Removes a link from the address, because the page shows another network. A figure stays in the address.
   forget_link() {
     this.show_link("");
-    if (is_link(location.hash)) this.set_address(location.href.split("#")[0]);
+    const { figure } = this.book;
+    if (figure) this.set_address(`#figure=${figure.name}`);
+    else if (is_link(location.hash)) this.set_address(location.href.split("#")[0]);
   }
 
   set_address(url) {
@@ -290,6 +301,7 @@ class Page {
     this.part("about").textContent = this.configs.find((c) => c.name === this.given.name)?.about ?? "The configuration below.";
     this.text.value = toml_text(this.given.config);
     this.set_status("");
+    this.book.show_picture(this.given);
     this.sliders.show(meta.settings);
     // The sliders of the page replace the scope's controls of the same parameters.
     meta.settings = Object.fromEntries(Object.entries(meta.settings).filter(([path]) => !(path in SLIDERS)));
@@ -303,7 +315,7 @@ class Page {
   }
 
   keep() {
-    if (this.given) keep({ flitlab: this.version, given: this.given, curves: this.curves.kept() });
+    if (this.given && !is_embedded()) keep({ flitlab: this.version, given: this.given, curves: this.curves.kept() });
   }
 
   // Requests the hash after 150 ms without messages, because a hash of every cycle would slow down playing.

@@ -39,7 +39,8 @@ class Kernel {
   // or in an earlier one if the network takes longer than an answer may (kMostOfAnAnswer in core.cpp) to get there.
   change(changes) {
     const { cycle } = this.call("hash"), begun = this.begin(this.name, { ...this.config, ...changes }, this.texts);
-    return begun.error || !cycle ? begun : { ...begun, ...this.anew(this.call("skip", cycle)) };
+    const skipped = begun.error || !cycle ? begun : this.anew(this.call("skip", cycle));
+    return skipped.error ? begun : { ...begun, ...skipped };
   }
 
   anew(reply) {
@@ -53,7 +54,7 @@ class Kernel {
   // Returns the result of a run, at a load if the message has one. Calls progress(cycle) after every epoch.
   point({ config, texts, load }, progress) {
     const loaded = load === undefined ? config : { ...config, "traffic.load": load };
-    return { ...JSON.parse(this.core.run(loaded, texts, progress)), load };
+    return { ...JSON.parse(this.core.run(loaded, texts, progress)), ...load !== undefined && { load } };
   }
 }
 

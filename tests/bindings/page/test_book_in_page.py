@@ -136,7 +136,7 @@ def test_the_exercise_is_checked(page, text, tmp_path):
     assert answer(page, wrong) == f"{FIRST.check(wrong)} show the solution"
     page.click("[data-do=solution]")
     assert page.locator(".page-verdict").inner_text() == FIRST.check(FIRST.by_hand).removeprefix("Right: ")
-    page.evaluate("() => { delete document.querySelector('.page-verdict').dataset.right; }")
+    assert page.locator(".page-verdict").get_attribute("data-right") is None
     assert answer(page, FIRST.by_hand) == FIRST.check(FIRST.by_hand)
     assert page.locator(".page-verdict").get_attribute("data-right") == "true"
 
@@ -195,3 +195,89 @@ def test_a_figure_in_a_frame(page, text, tmp_path):
     assert page.locator("[data-do=figure-curves]").is_visible()
     for hidden in ("header", "[data-page=question]", ".page-notice", ".page-foot", "[data-page=network]"):
         assert not page.locator(f"main {hidden}").first.is_visible(), hidden
+
+
+def ready_to_draw(page):
+    page.wait_for_function("() => document.querySelector('[data-do=curve]').textContent === 'draw the curve'")
+
+
+def labels(page):
+    return [text.strip() for text in page.locator("[data-page=curves] details summary").all_inner_texts()]
+
+
+def test_a_link_changes_the_picture_and_not_the_exercise(page, text, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(text, encoding="utf-8")
+    fragment = f"#figure={FIRST.name}&traffic.load=0.3&traffic.packet_flits=8&cycle=30"
+    page.goto(path.as_uri() + fragment)
+    page.wait_for_selector('.flitlab-scope[data-detailed="30"]')
+    changed = FIRST.experiment.set({"traffic.load": 0.3, "traffic.packet_flits": 8})
+    check_hash(page, fl.Network(changed).step(30))
+    assert page.evaluate("() => location.hash") == fragment
+    assert "In the picture: 8 flits, at a load of 0.3." in page.locator("[data-page=lesson]").inner_text()
+    assert answer(page, FIRST.by_hand) == FIRST.check(FIRST.by_hand)
+    page.click("[data-page=share]")
+    page.wait_for_function("() => document.querySelector('[data-page=link]').value.includes('#')")
+    link = page.locator("[data-page=link]").input_value()
+    assert f"#figure={FIRST.name}&" in link and "traffic.load=0.3" in link and "config=" not in link
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_selector("[data-page=linked][data-same=true]")
+    assert page.locator("[data-page=question] h2").inner_text() == FIRST.title
+
+
+def test_a_slider_in_a_figure_keeps_the_figure_over_a_reload(page, text, tmp_path):
+    open_figure(page, text, tmp_path, FIRST.name)
+    page.locator('[data-setting="traffic.load"]').first.evaluate(
+        "(e) => { e.value = 0.4; e.dispatchEvent(new Event('change')); }")
+    page.wait_for_function("() => /at a load of 0.4/.test(document.querySelector('[data-page=lesson]').textContent)")
+    assert page.evaluate("() => location.hash") == f"#figure={FIRST.name}"
+    page.evaluate("() => { location.hash = '#figure=none'; }")
+    page.wait_for_function("() => /figure=none: the textbook/.test(document.querySelector('.page-status').textContent)")
+    assert page.evaluate("() => location.hash") == f"#figure={FIRST.name}"
+    page.reload()
+    shown(page, FIRST.name)
+
+
+def test_curves_stay_with_their_figure(page, text, tmp_path):
+    """A point opens the figure's network at the end of its run; another figure removes the curves."""
+    open_figure(page, text, tmp_path, FIRST.name)
+    page.fill("[data-curve=workers]", "9")
+    page.click("[data-do=figure-curves]")
+    assert "workers = 9" in page.locator("[data-page=curves] .page-status").inner_text()
+    page.fill("[data-curve=workers]", "2")
+    page.click("[data-do=figure-curves]")
+    ready_to_draw(page)
+    assert labels(page) == list(FIRST.curves)
+    link = page.locator("tr[data-load] a").first.evaluate("(a) => a.getAttribute('href')")
+    assert link.startswith(f"#figure={FIRST.name}&") and "hash=" in link
+    page.evaluate("(link) => { location.hash = link; }", link)
+    page.wait_for_selector("[data-page=linked][data-same=true]")
+    assert labels(page) == list(FIRST.curves)
+    page.reload()
+    page.wait_for_selector("[data-page=linked][data-same=true]")
+    assert labels(page) == list(FIRST.curves)
+    for _ in range(2):  # faster than the figures open
+        page.click("[data-page=next]", no_wait_after=True)
+    shown(page, FIGURES[2].name)
+    assert labels(page) == []
+
+
+def test_a_network_of_its_own_ends_the_curves_of_a_figure(page, text, tmp_path):
+    open_figure(page, text, tmp_path, FIRST.name)
+    page.click("[data-do=figure-curves]")
+    page.select_option("[data-page=network]", "vc-torus-8x8")
+    page.wait_for_selector('.flitlab-scope[data-detailed="0"]')
+    ready_to_draw(page)
+    assert labels(page) == []
+    page.fill("[data-curve=step]", "0")
+    page.click("[data-do=curve]")
+    assert "the loads must increase" in page.locator("[data-page=curves] .page-status").inner_text()
+
+
+def test_frames_keep_nothing(page, text, tmp_path):
+    open_figure(page, text, tmp_path, FIRST.name, "?embed")
+    page.locator('[data-setting="traffic.load"]').first.evaluate(
+        "(e) => { e.value = 0.4; e.dispatchEvent(new Event('change')); }")
+    page.wait_for_function("() => /at a load of 0.4/.test(document.querySelector('[data-page=lesson]').textContent)")
+    assert page.evaluate("() => localStorage.length") == 0

@@ -100,6 +100,7 @@ def test_a_link_by_hand_needs_no_hash(page, text, tmp_path):
 
 BAD = {
     "#config=vc-mesh-9x9": "config=vc-mesh-9x9: the page has no such network",
+    "#figure=zero-load&config=vc-mesh-8x8": "It has figure and config; a link has one of them",
     "#config=vc-mesh-8x8&format=2": "format=2: this page reads links of format 1",
     "#config=newer&new=1&format=2": "format=2: this page reads links of format 1",
     "#config=vc-mesh-8x8&overlay=" + 8000 * "x": "It has 8028 characters; a link has at most 8000",
@@ -167,7 +168,8 @@ def test_the_page_writes_pythons_links(opened):
     opened.reload()
     assert verdict(opened)[0] == "true" and shown_cycle(opened) == 90
     change(opened, "router.vcs", 2, 90)  # another network, so the link is no longer in the address
-    assert opened.evaluate("() => location.hash") == "" and opened.locator(LINKED).inner_text() == ""
+    opened.wait_for_function("() => location.hash === ''")
+    assert opened.locator(LINKED).inner_text() == ""
     assert opened.locator("[data-page=link]").is_hidden()
 
 

@@ -225,8 +225,6 @@ def test_the_only_router_has_inputs_and_outputs(page):
         [f"{way} {i}", way == "in"] for i in range(8) for way in ("in", "out")]
 
 
-
-
 def test_play_stops_once_at_a_deadlock(page):
     view = fl.Network(fl.load("vc-torus-8x8").set(RING)).step(200).view()
     live = Live(page, view)

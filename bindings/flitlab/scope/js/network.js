@@ -151,7 +151,7 @@ class NetworkView {
     if (this.recording.has_circuits) this.draw_words(draw, cycle, part, radius, colours);
   }
 
-  // Draws the flits. Those of the same colour and size are one path, because a path of many circles is drawn faster than
+  // Draws the flits. Flits of the same colour and size are one path, because a path of many circles is drawn faster than
   // many paths; small ones are squares.
   draw_flits(draw, cycle, part, { packet, radius, ink }) {
     const groups = new Map();

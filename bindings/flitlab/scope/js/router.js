@@ -45,7 +45,7 @@ function draw_router(el, recording, router, cycle, follow, words) {
   const table = make("table", { class: "scope-ports" });
   const credits = recording.has_credits ? [`${recording.meta.facts.credits} out`] : [];
   const columns = ["input VC", "buffer (front on the right)", "packet", "state", "output", ...credits, `in cycle ${cycle - 1}`];
-  const about = (text) => (text === credits[0] ? "of the output VC with this port and number, not of the output that the packet requests" : null);
+  const about = (text) => (text === credits[0] ? "Credits of the output VC with the same port and VC number; the packet may request another output." : null);
   table.append(make("tr", {}, ...columns.map((text) => make("th", { title: about(text) }, text))));
   recording.meta.ports[i].forEach((name, port) => {
     const { peer, to_terminal } = recording.peer(router, port);

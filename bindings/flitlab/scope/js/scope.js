@@ -201,20 +201,29 @@ class Scope {
     this.requested = Math.max(requested, cycle);
   }
 
+  // The menu "path with"; null: the network has none.
+  get path_choice() { return this.settings.querySelector("[data-do=other_path]"); }
+
+  reset_path_choice() {
+    if (this.path_choice) this.path_choice.value = "";
+  }
+
   // Requests the path that the selected packet would take alone, with another routing algorithm; "": shows none.
   request_path(algorithm) {
     const { way } = this;
     this.other = null;
-    if (algorithm && way?.dst != null) this.request({ do: "path", algorithm, src: way.src, dst: way.dst });
-    else if (algorithm) this.set_note("path with: select a packet whose creation or delivery is recorded, and choose again.");
+    if (algorithm && way?.dst != null) this.send({ do: "path", algorithm, src: way.src, dst: way.dst });
+    else if (algorithm) {
+      this.reset_path_choice();
+      this.set_note("path with: select a packet whose creation or delivery is recorded, and choose again.");
+    }
     this.show();
   }
 
   select(sel) {
     this.sel = sel;
     this.other = null;
-    const choice = this.settings.querySelector("[data-do=other_path]");
-    if (choice) choice.value = "";
+    this.reset_path_choice();
     this.tree = null;
     this.el.focus({ preventScroll: true }); // the clicked element may have been removed, and the focus with it
     this.el.dataset.selected = sel.router !== undefined || sel.packet !== undefined;
@@ -286,12 +295,13 @@ class Scope {
     this.waiting = null;
     this.lost = false;
     if (message.error) {
+      this.reset_path_choice();
       show_settings(this.settings, this.recording.meta);
       return this.set_note(message.error);
     }
     if (message.path) {
       const { algorithm, src, dst, hops } = message.path;
-      if (this.way?.src !== src || this.way.dst !== dst) return;
+      if (this.way?.src !== src || this.way.dst !== dst || this.path_choice?.value !== algorithm) return; // chosen before
       this.other = hops;
       this.set_note(`Dashed: the path with ${algorithm}, alone in the network: ${counted(hops.length - 1, "channel")} between routers.`);
       return this.show();
@@ -453,7 +463,8 @@ class Scope {
     this.shown_deadlock = deadlock;
     this.stuck = deadlock ? routers_in(deadlock, meta) : null;
     this.is_wait = waits_in(deadlock, this.recording);
-    if (deadlock && this.playing) this.play(false); // so that a class sees it; play goes on
+    // Pauses when play reaches the deadlock; pressing play again continues.
+    if (deadlock && this.playing) for (const scope of this.group ?? [this]) scope.play(false);
     this.deadlock.textContent = deadlock;
     this.deadlock.hidden = !deadlock;
   }
@@ -471,8 +482,8 @@ function watch_theme(act) {
   };
 }
 
-// Returns a function that says whether a description of a deadlock names the virtual channel of a row. If it is
-// shortened, or does not name inputs, all rows count.
+// Returns a predicate: whether the description of a deadlock names the virtual channel of a row. A description that is
+// shortened or names no inputs selects all rows.
 function waits_in(text, recording) {
   if (/ more$/.test(text.trim()) || !/ input .* VC \d+ waits for/.test(text)) return () => true;
   return ({ router, port, vc }) => text.includes(`router ${recording.name(router)} input ${recording.port_name(router, port)} VC ${vc} waits`);
