@@ -10,6 +10,7 @@ import pytest
 import flitlab as fl
 from flitlab.settings import parse_value
 from flitlab.sweeps import parse_over
+from flitlab.textbook.notebooks import notebook_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = {"run.warmup_cycles": 200, "run.measure_cycles": 400, "run.epoch_cycles": 100}
@@ -192,7 +193,7 @@ def test_notebooks_are_copied_out_of_the_package(cli, tmp_path):
     done = cli("notebooks", "mine")
     assert done.returncode == 0 and "jupyter lab mine/00_quickstart.ipynb" in done.stdout, done.stderr
     names = sorted(path.name for path in (tmp_path / "mine").iterdir())
-    assert names == sorted(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
+    assert names == sorted([*(path.name for path in (ROOT / "notebooks").glob("*.ipynb")), *notebook_texts()])
     (tmp_path / "mine" / names[1]).write_text("my work")
     done = cli("notebooks", "mine")
     assert done.returncode == 2 and "already exists: move it, or choose another folder" in done.stderr
