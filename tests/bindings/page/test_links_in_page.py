@@ -193,10 +193,10 @@ def test_every_point_of_a_curve_is_a_link(opened):
         exp = fl.load("vc-mesh-8x8").set("traffic.load", float(point["load"]))
         assert opened.evaluate("() => location.hash") == fragment(fl.share(fl.run(exp, backend="cpu")))
     assert opened.locator(".page-chart a circle").count() == 2
-    do(opened, "step1", shown_cycle(opened) + 1)
+    end = shown_cycle(opened)
+    do(opened, "step1", end + 1)
     opened.locator(".page-chart a circle").nth(1).click()  # the link that the address has already
-    opened.wait_for_function("(c) => Number(document.querySelector('.flitlab-scope').dataset.cycle) === c",
-                             arg=shown_cycle(opened) - 1)
+    opened.wait_for_function("(c) => Number(document.querySelector('.flitlab-scope').dataset.cycle) === c", arg=end)
 
 
 MUTANTS = {"comparison": ("const same = hash === link.hash", "const same = true"),
