@@ -4,6 +4,8 @@
 async function start_page(page) {
   const text = (id) => document.getElementById(id).textContent, status = page.querySelector(".page-status");
   try {
+    page.classList.toggle("embedded", is_embedded());
+    if (is_embedded()) await in_view(page); // a chapter has many frames
     const configs = JSON.parse(text("configs")), module = await WebAssembly.compile(await unpacked_bytes(text("core-wasm")));
     const source = URL.createObjectURL(new Blob([text("core"), "\n", text("worker"), "\nserve(flitlab_core);"], { type: "text/javascript" }));
     const worker = () => {
@@ -11,7 +13,6 @@ async function start_page(page) {
       made.postMessage({ module });
       return made;
     };
-    page.classList.toggle("embedded", is_embedded());
     const made = new Page(page, { configs, book: JSON.parse(text("book")) }, worker);
     await made.open_first();
     return made;
@@ -29,6 +30,18 @@ async function unpacked_bytes(text) {
 // Returns whether the page is in a frame of the documentation, where it keeps nothing over a reload.
 function is_embedded() {
   return new URLSearchParams(location.search).has("embed");
+}
+
+// Returns a promise that is kept when a part of an element is on the screen, also if it is in a frame.
+function in_view(el) {
+  return new Promise((done) => {
+    const watch = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      watch.disconnect();
+      done();
+    });
+    watch.observe(el);
+  });
 }
 
 const OF_FIGURE = "of the figure"; // entry of the network menu while a figure is shown

@@ -281,3 +281,16 @@ def test_frames_keep_nothing(page, text, tmp_path):
         "(e) => { e.value = 0.4; e.dispatchEvent(new Event('change')); }")
     page.wait_for_function("() => /at a load of 0.4/.test(document.querySelector('[data-page=lesson]').textContent)")
     assert page.evaluate("() => localStorage.length") == 0
+
+
+def test_a_frame_starts_when_it_is_in_view(page, text, tmp_path):
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    frame = '<iframe src="page.html?embed#figure={}" style="width: 900px; height: 640px"></iframe>'
+    (tmp_path / "chapter.html").write_text(frame.format(FIRST.name) + '<div style="height: 4000px"></div>'
+                                           + frame.format(FIGURES[1].name), encoding="utf-8")
+    page.goto((tmp_path / "chapter.html").as_uri())
+    first, second = (page.frame_locator("iframe").nth(i) for i in (0, 1))
+    first.locator(".flitlab-scope").wait_for()
+    assert second.locator("main.embedded").count() == 1 and second.locator(".flitlab-scope").count() == 0
+    page.evaluate("() => window.scrollTo(0, document.body.scrollHeight)")
+    second.locator(".flitlab-scope").wait_for()
