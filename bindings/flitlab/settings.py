@@ -74,3 +74,12 @@ def settings_of(set_: Iterable[str], unset: Iterable[str]) -> dict[str, Any]:
             raise ConfigError(f"--unset {key}: --set gives it a value; use only one of the two.")
         settings[key] = None
     return settings
+
+
+def dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings by dotted path; in keyword arguments, ``__`` stands for the dot.
+
+    >>> dotted({"traffic__load": 0.1})
+    {'traffic.load': 0.1}
+    """
+    return {key.replace("__", "."): value for key, value in settings.items()}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def increases(samples: Iterable[Sample]) -> pd.DataFrame:
     """Returns a table with a row for each window of a course: the increase of each count in that window. The index is
-    the cycle in which the window ends. samples: those of one run from cycle 0, as :func:`flitlab.courses.follow`
+    the cycle in which the window ends. samples: of one run from cycle 0, as :func:`flitlab.courses.follow`
     returns them; values that are no numbers are left out.
 
     >>> print(increases([{"cycle": 10, "packets": 3}, {"cycle": 20, "packets": 7}]))

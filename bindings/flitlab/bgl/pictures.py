@@ -1,6 +1,6 @@
 """Pictures of Blue Gene/L's torus: links that packets take, tokens of a ring, waves of throughput, and all-to-alls.
 
-Every function draws a new figure and returns its axes. The data are those of flitlab.bgl.recordings.
+Every function draws a new figure and returns its axes. flitlab.bgl.recordings makes the data.
 """
 
 from __future__ import annotations

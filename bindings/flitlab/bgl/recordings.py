@@ -20,6 +20,7 @@ from flitlab.bgl.published.torus import FULL, all_to_all, percent_of_peak, times
 from flitlab.courses import Course, Sample, all_delivered, follow
 from flitlab.experiment import Experiment
 from flitlab.network import Network
+from flitlab.settings import dotted
 from flitlab.temporary import temporary_csv
 from flitlab.windows import increases
 
@@ -33,7 +34,7 @@ def traced(shape: Sequence[int], packets: Iterable[tuple[int, int, int, int]], c
            **settings) -> Network:
     """Returns a traced network after some cycles, with all its events. packets: (cycle, source, destination, chunks).
     Settings are dotted paths, with ``__`` for the dot."""
-    flat = {key.replace("__", "."): value for key, value in settings.items()}
+    flat = dotted(settings)
     e = Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.mode": "trace",
                               "traffic.trace_file": temporary_csv(packets)} | flat)
     return Network(e, trace=True).step(cycles)

@@ -1,6 +1,6 @@
 """Pictures of METRO networks under load and with faults. ``words_picture`` draws single messages.
 
-Tables of samples are those of ``Samples.frame``."""
+Tables of samples have the columns of ``Samples.frame``."""
 
 from __future__ import annotations
 

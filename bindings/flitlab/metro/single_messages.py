@@ -17,8 +17,9 @@ import pandas as pd
 
 from flitlab.experiment import Experiment
 from flitlab.metro import Attempt
-from flitlab.metro.published.networks import NETWORK3, dotted
+from flitlab.metro.published.networks import NETWORK3
 from flitlab.network import Network
+from flitlab.settings import dotted
 from flitlab.temporary import temporary_csv
 
 

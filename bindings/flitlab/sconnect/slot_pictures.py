@@ -1,4 +1,4 @@
-"""Pictures of the slots on a channel between two nodes of S-Connect (3.2). Tables are those of ``record_slots``; delays
+"""Pictures of the slots on a channel between two nodes of S-Connect (3.2). ``record_slots`` makes the tables; delays
 are in routing cycles."""
 
 from __future__ import annotations

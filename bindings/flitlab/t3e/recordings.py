@@ -14,6 +14,7 @@ from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.runner import run
+from flitlab.settings import dotted
 from flitlab.temporary import temporary_csv
 
 Shape = tuple[int, int, int]  # nodes in X, Y, Z
@@ -23,7 +24,7 @@ NO_HOP = 3  # value of a tag's initial hop if the packet makes none
 def torus(shape: Iterable[int], **settings) -> Experiment:
     """Returns an experiment with a T3E in which no PE sends to itself. Settings are dotted paths, with ``__`` for the
     dot."""
-    flat = {key.replace("__", "."): value for key, value in settings.items()}
+    flat = dotted(settings)
     return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(shape), "traffic.self": False} | flat)
 
 

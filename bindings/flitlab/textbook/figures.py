@@ -49,15 +49,15 @@ class Figure:
     answer: str
     solution: str
     by_hand: float
+    panel: str
+    unit: str
+    within: float
     set: dict[str, Any] = field(default_factory=dict)
     cycle: int = 0
     router: int | None = None
     overlay: str | None = None
     curves: dict[str, dict[str, Any]] = field(default_factory=dict)
-    panel: str = "latency"
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    unit: str = ""
-    within: float = 0.05
     claims: list[str] = field(default_factory=list)
 
     @property
@@ -166,7 +166,7 @@ def _figure(values: dict[str, Any]) -> Figure:
     for key in values:
         if key not in known:
             raise ConfigError(f"docs/book: figure {values.get('name')}: unknown key {key}.{did_you_mean(key, known)}")
-    if values.get("panel", "latency") not in PANELS:
+    if values["panel"] not in PANELS:
         raise ConfigError(f"docs/book: figure {values.get('name')}: panel = {shown(values['panel'])}: it must be one "
                           f"of {', '.join(PANELS)}.")
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 WIDEST = 100  # characters of a line
+DEFAULTS = {"panel": "latency", "unit": "", "within": 0.05}  # of a figure's keys
 
 
 def read_chapters(folder: Path, parse: Callable[[str], dict[str, Any]]) -> list[dict[str, Any]]:
@@ -16,7 +17,7 @@ def read_chapters(folder: Path, parse: Callable[[str], dict[str, Any]]) -> list[
     for path in sorted(folder.glob("[0-9]*.toml")):
         tables = _joined(parse(path.read_text(encoding="utf-8")))
         found.append({"name": path.stem.partition("-")[2], "title": tables["title"], "about": tables["about"],
-                      "figures": tables["figure"]})
+                      "figures": [{**DEFAULTS, **figure} for figure in tables["figure"]]})
     return found
 
 
@@ -57,7 +58,7 @@ def python_lines(figure: Mapping[str, Any]) -> list[str]:
 
 def _plot(figure: Mapping[str, Any]) -> str:
     loads, curves = list(figure["loads"]), figure.get("curves") or {"": {}}
-    panel = "" if figure.get("panel", "latency") == "latency" else f'"{figure["panel"]}"'
+    panel = "" if figure["panel"] == DEFAULTS["panel"] else f'"{figure["panel"]}"'
     paths = {path for changes in curves.values() for path in changes}
     if len(curves) == 1 and not paths:
         return _sweep("exp", {}, loads) + f".plot({panel and 'panels=' + panel})"

@@ -94,11 +94,11 @@ class Book {
     try {
       const computed = await this.solve();
       if (this.figure !== figure) return;
-      const right = Math.abs(own - computed) <= tolerance_of(figure) * Math.abs(computed), unit = figure.unit ? ` ${figure.unit}` : "";
+      const right = Math.abs(own - computed) <= figure.within * Math.abs(computed), unit = figure.unit ? ` ${figure.unit}` : "";
       verdict.dataset.right = right;
       const solved = `flitlab computes ${short_number(computed)}${unit}. ${figure.solution}`;
       if (right) verdict.textContent = `Right: ${solved}`;
-      else verdict.replaceChildren(`Not yet: an answer within ${short_number(100 * tolerance_of(figure))} % of flitlab's is right. `,
+      else verdict.replaceChildren(`Not yet: an answer within ${short_number(100 * figure.within)} % of flitlab's is right. `,
         make("button", { type: "button", "data-do": "solution", onclick: () => { delete verdict.dataset.right; verdict.textContent = solved; } }, "show the solution"));
     } catch (error) {
       if (this.figure === figure) verdict.textContent = error.message;
@@ -127,11 +127,6 @@ class Book {
 function value_of_answer(expression, results) {
   const names = { ...FUNCTIONS_OF_ANSWERS, ...results };
   return new Function(...Object.keys(names), `"use strict"; return ${expression};`)(...Object.values(names));
-}
-
-// Returns the relative difference within which an answer is right.
-function tolerance_of({ within = 0.05 }) {
-  return within;
 }
 
 // Returns a number with four significant digits, as Python's format ".4g" for numbers of usual size.

@@ -191,7 +191,7 @@ class Page {
 
   // Draws the curves of the shown figure of the textbook.
   draw_figure() {
-    const { figure, given: { name, config, texts }, base } = this.book, { curves = { "": {} }, loads, panel = "latency" } = figure;
+    const { figure, given: { name, config, texts }, base } = this.book, { curves = { "": {} }, loads, panel } = figure;
     this.curves.draw_all(Object.entries(curves).map(([label, changes]) =>
       ({ name, texts, loads, label, figure: base, config: changed_config(config, changes) })), panel);
     this.part("curves").scrollIntoView({ block: "nearest" });

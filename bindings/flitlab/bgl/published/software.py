@@ -9,6 +9,7 @@ from flitlab.experiment import Experiment
 from flitlab.programs import Program
 from flitlab.reproduction import once, row
 from flitlab.runner import run
+from flitlab.settings import dotted
 
 MEGABYTES = 175  # MB/s on a link
 FILL = f"{PAPER}, Line and plane fill"
@@ -21,7 +22,7 @@ def fill(shape: tuple[int, ...], dimensions: list[int], packets: int, **settings
     result = run(Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape),
                                        "traffic.mode": "broadcast", "broadcast.dimensions": dimensions,
                                        "broadcast.packets": packets}
-                                      | {key.replace("__", "."): value for key, value in settings.items()}))
+                                      | dotted(settings)))
     each = machine(shape, **settings).derived()["link_cycles_per_packet"]
     return 100 * packets * each / result.model.batch_cycles
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from flitlab._core import RunError
 from flitlab.courses import Course, Sample, all_delivered, follow
 from flitlab.experiment import Experiment
+from flitlab.settings import dotted
 
 PAPER = "Blue Gene/L torus interconnection network"
 CHUNK, FULL, PAYLOAD = 32, 8, 240  # bytes of a chunk; chunks of a full packet; payload bytes of a full packet
@@ -26,7 +27,7 @@ ONE_OF_ITS_NUMBERS = ("software's times, 116 processor cycles a packet and 10 a 
 def machine(shape: Iterable[int], **settings) -> Experiment:
     """Returns an experiment with a torus and packets of full length. Settings are dotted paths, with ``__`` for the
     dot."""
-    flat = {key.replace("__", "."): value for key, value in settings.items()}
+    flat = dotted(settings)
     return Experiment.from_dict({"router.kind": "bgl", "topology.shape": list(shape), "traffic.packet_flits": FULL,
                                  "traffic.self": False} | flat)
 

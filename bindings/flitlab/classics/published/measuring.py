@@ -9,6 +9,7 @@ from flitlab.experiment import Experiment
 from flitlab.ideal import ideal_throughput
 from flitlab.reproduction import Throughput, row
 from flitlab.runner import run, run_job
+from flitlab.settings import dotted
 
 # The router takes one cycle. Its allocators are nearly maximal, so that channels limit the throughput, not the router.
 ONE_CYCLE = {"router.routing_delay": 0, "router.vc_allocation_delay": 0, "router.switch_allocation_delay": 1,
@@ -25,7 +26,7 @@ FLITS = "flits/cycle/terminal"
 
 def network(**settings) -> Experiment:
     """Returns an experiment with the router of this module. Settings: dotted paths, ``__`` for a dot."""
-    return Experiment.from_dict(ROUTER | {key.replace("__", "."): value for key, value in settings.items()})
+    return Experiment.from_dict(ROUTER | dotted(settings))
 
 
 def highest(e: Experiment, loads: Iterable[float], warmup: int = 2000, cycles: int = 3000) -> Throughput:

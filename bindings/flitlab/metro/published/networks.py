@@ -13,6 +13,7 @@ from pathlib import Path
 from flitlab._core import RunError
 from flitlab.experiment import Experiment
 from flitlab.network import Network
+from flitlab.settings import dotted
 
 PAPER = "METRO: A Router Architecture for High-Performance, Short-Haul Routing Networks"
 BYTES = 20
@@ -119,10 +120,6 @@ def alone(make: Callable[[Path], Experiment], words: int, source: int = 3, desti
 
 NETWORK3 = {"router.kind": "metro", "topology.radix": [4, 4, 4], "topology.dilation": [2, 2, 1],
             "endpoint.checksum": "crc32"}
-
-
-def dotted(settings: dict) -> dict:
-    return {key.replace("__", "."): value for key, value in settings.items()}
 
 
 def figure3_network(**settings) -> Experiment:

@@ -15,7 +15,8 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import once, row
 from flitlab.runner import run
-from flitlab.sconnect.published.fabrics import CLOCKS, DATA, PAPER, TIC, dotted, fabric
+from flitlab.sconnect.published.fabrics import CLOCKS, DATA, PAPER, TIC, fabric
+from flitlab.settings import dotted
 
 # Figure 18.
 

@@ -29,10 +29,6 @@ def fabric(*settings: dict) -> Experiment:
     return Experiment.from_dict(flat)
 
 
-def dotted(settings: dict) -> dict:
-    return {key.replace("__", "."): value for key, value in settings.items()}
-
-
 def send(settings: dict, messages: Iterable[Message], trace: bool = False) -> Network:
     """Returns a network of a fabric whose hosts send these messages."""
     with tempfile.TemporaryDirectory() as folder:

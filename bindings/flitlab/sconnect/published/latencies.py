@@ -15,7 +15,8 @@ from flitlab._core import RunError
 from flitlab.network import Network
 from flitlab.reproduction import row
 from flitlab.sconnect.console import Fabric
-from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, PAPER, TIC, dotted, fabric, send
+from flitlab.sconnect.published.fabrics import ALPHA, CLOCKS, PAPER, TIC, fabric, send
+from flitlab.settings import dotted
 
 # Latency of a node, and bandwidth of a port.
 

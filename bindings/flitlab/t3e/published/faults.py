@@ -14,13 +14,14 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import once, row
 from flitlab.runner import run
+from flitlab.settings import dotted
 
 SOURCE = "The Cray T3E Network, sections 2 and 9"
 SHAPE = (8, 8, 4)
 
 
 def _machine(**settings) -> Experiment:
-    flat = {key.replace("__", "."): value for key, value in settings.items()}
+    flat = dotted(settings)
     return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(SHAPE), "traffic.self": False}
                                 | flat)
 

@@ -12,6 +12,7 @@ from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.settings import dotted
 from flitlab.t3e.published.wiring import wiring
 
 MANUAL = "HMM-146-0"
@@ -36,7 +37,7 @@ TABLE14 = [(0, 0, 0), (0, 0, 1), (0, 2, 0), (0, 2, 1)]  # also Table 15: X and Y
 
 
 def _machine(**settings) -> Experiment:
-    flat = {key.replace("__", "."): value for key, value in settings.items()}
+    flat = dotted(settings)
     return Experiment.from_dict({"router.kind": "t3e", "topology.shape": SHAPE, "topology.logical_format": FORMAT1,
                                  "routing.half_way": "plus", "traffic.self": False} | flat)
 

@@ -17,6 +17,7 @@ from flitlab.network import Network
 from flitlab.over_seeds import student
 from flitlab.reproduction import once, row
 from flitlab.runner import run
+from flitlab.settings import dotted
 from flitlab.sweeps import sweep
 
 PAPER = "The Cray T3E Network"
@@ -26,7 +27,7 @@ GAP = 130  # clocks between packets that must not meet; more than the longest la
 
 
 def _machine(shape: Iterable[int], **settings) -> Experiment:
-    flat = {key.replace("__", "."): value for key, value in settings.items()}
+    flat = dotted(settings)
     return Experiment.from_dict({"router.kind": "t3e", "topology.shape": list(shape), "traffic.self": False}
                                 | flat)
 

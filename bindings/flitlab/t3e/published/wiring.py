@@ -6,6 +6,7 @@ from flitlab import t3e
 from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
+from flitlab.settings import dotted
 
 MANUAL = "HMM-146-0"
 NODES = 64  # 4 x 4 x 4: in rings of four no two ports of a node lead to the same node
@@ -19,7 +20,7 @@ def _boards(wiring: str, **settings: object) -> Network:
     return Network(Experiment.from_dict({
         "router.kind": "t3e", "topology.shape": [4, 4, 4], "topology.wiring_z": wiring, "special.enabled": True,
         "traffic.load": 0.0, "traffic.self": False}
-        | {key.replace("__", "."): value for key, value in settings.items()}))
+        | dotted(settings)))
 
 
 def _far_end(network: Network, port: str) -> tuple[int, int]:
