@@ -160,6 +160,11 @@ class Experiment:
         changes = {"topology.kind": "graph", GRAPH: compiled.name_of(graph, "graph"), **parameters}
         return self._compiled(changes, {GRAPH: text}, _OF_ONE_GRAPH)
 
+    def with_host_traffic(self) -> Experiment:
+        """Returns a copy whose packets come from the program that steps the network (:meth:`flitlab.Network.inject`):
+        ``traffic.mode = "host"``, without parameters of other traffic."""
+        return self._compiled({"traffic.mode": "host"}, {}, check=False)
+
     def with_routes(self, routes: Routes) -> Experiment:
         """Returns a copy with routes given by a function, which is compiled once to a routing table.
 

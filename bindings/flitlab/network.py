@@ -6,7 +6,7 @@ import os
 import warnings
 from typing import TYPE_CHECKING
 
-from flitlab import _core
+from flitlab import _core, injection
 from flitlab.arguments import Backend, check_backend, check_path, check_threads, check_truth, is_whole, shown
 from flitlab.columns import Event
 from flitlab.console import Console
@@ -20,6 +20,9 @@ from flitlab.inspection import packet_name as packet_name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
+
+    from flitlab.injection import Numbers
     from flitlab.scope.recorded import Recorded
 
 
@@ -58,6 +61,56 @@ class Network:
     def cycle(self) -> int:
         """The number of the next cycle."""
         return self._core.cycle
+
+    def inject(self, source: Numbers, destination: Numbers, flits: Numbers = 1, tag: Numbers = 0,
+               cycle: Numbers = 0) -> int:
+        """Offers packets to their sources, with ``traffic.mode = "host"``; returns how many were accepted.
+
+        Each argument is a number or an array; single numbers hold for all packets. source, destination: terminals.
+        flits: length. tag: any whole number from 0 below 2**64, which :meth:`arrivals` returns. cycle: earliest
+        creation; a cycle that has passed means the next one.
+
+        A source creates its packets in the order of the calls: each one at its cycle or later, and not before the
+        packet before it. With ``traffic.source_packets``, a full source refuses packets: then the packets before the
+        first refused one are accepted, and that one and all after it are not. Raises ConfigError, and accepts none, if
+        the network cannot carry one of them.
+
+        >>> import flitlab as fl
+        >>> net = fl.Network(fl.load("vc-mesh-8x8").with_host_traffic())
+        >>> net.inject([0, 7], 63, flits=4, tag=[10, 11])
+        2
+        >>> net.step_to_arrival()
+        True
+        >>> net.arrivals()["tag"]
+        array([11], dtype=uint64)
+        """
+        return self._core.offer(injection.columns(source, destination, flits, tag, cycle))
+
+    def waiting(self, source: int) -> int:
+        """Returns how many packets from :meth:`inject` wait at a source until their head leaves."""
+        self._check_index("terminal", source)
+        return self._core.waiting(source)
+
+    def step_to_arrival(self, limit: int | None = None) -> bool:
+        """Advances the network until a packet arrives, at most to cycle ``limit``; returns whether :meth:`arrivals` has
+        packets. Does nothing if it already has some. None: no limit, which needs packets that are on their way."""
+        if limit is None:
+            limit = injection.NO_LIMIT
+        if not is_whole(limit) or limit < 0:
+            raise _core.ConfigError(f"step_to_arrival({shown(limit)}): the limit must be a cycle, a whole number from 0.")
+        return self._core.step_to_arrival(min(limit, injection.NO_LIMIT))
+
+    def arrivals(self, most: int | None = None) -> np.ndarray:
+        """Takes the packets that have arrived since the last call, at most ``most``, with ``traffic.mode = "host"``.
+
+        Returns a structured array, ordered by ``cycle`` and ``destination``, with the fields tag, source, destination,
+        flits; hops (channels between routers); and the cycles ``created`` (it entered the source queue), ``injected``
+        (its head left the source queue), ``head`` (its head arrived; 2**32 - 1 in models that do not tell), and
+        ``cycle`` (its tail arrived). ``pandas.DataFrame(net.arrivals())`` makes a table.
+        """
+        if most is not None and (not is_whole(most) or most < 0):
+            raise _core.ConfigError(f"arrivals({shown(most)}): the number of packets must be a whole number from 0.")
+        return self._core.take_arrivals((1 << 64) - 1 if most is None else most)
 
     @property
     def state_hash(self) -> str:

@@ -1,6 +1,7 @@
 /// The extension module flitlab._core: configuration, runs and the stepped network. It only converts types; the public
 /// interface is the Python code in bindings/flitlab.
 #include <pybind11/functional.h>
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -239,6 +240,20 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
   return list;
 }
 
+/// Offers packets given as columns of one length (traffic.mode = "host").
+std::size_t offer(SteppedNetwork& network, const std::array<py::array_t<u64, py::array::c_style>, 5>& columns) {
+  std::vector<OfferedPacket> packets(static_cast<std::size_t>(columns[0].size()));
+  const auto& [source, destination, flits, tag, cycle] = columns;
+  for (std::size_t i = 0; i < packets.size(); ++i)
+    packets[i] = {source.data()[i], destination.data()[i], flits.data()[i], tag.data()[i], cycle.data()[i]};
+  return network.offer(packets);
+}
+
+py::array take_arrivals(SteppedNetwork& network, std::size_t most) {
+  const std::vector<ArrivedPacket> taken = network.take_arrivals(most);
+  return py::array_t<ArrivedPacket>(static_cast<py::ssize_t>(taken.size()), taken.data());
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_core, m) {
@@ -305,10 +320,15 @@ PYBIND11_MODULE(_core, m) {
       .def("derived", &derived)
       .def("forms", &forms);
 
+  PYBIND11_NUMPY_DTYPE(ArrivedPacket, tag, source, destination, flits, hops, created, injected, head, cycle);
   py::class_<SteppedNetwork>(m, "Network")
       .def(py::init<const Experiment&, const std::string&, u32, bool>(), py::arg("experiment"), py::arg("backend"),
            py::arg("threads"), py::arg("trace"))
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<WithoutGil>())
+      .def("offer", &offer, py::arg("columns"))
+      .def("waiting", &SteppedNetwork::waiting, py::arg("source"))
+      .def("step_to_arrival", &SteppedNetwork::step_to_arrival, py::arg("limit"), py::call_guard<WithoutGil>())
+      .def("take_arrivals", &take_arrivals, py::arg("most"))
       .def_property_readonly("cycle", &SteppedNetwork::cycle)
       .def("state_hash", &SteppedNetwork::state_hash)
       .def("operations", [](const SteppedNetwork& n) { return operations_to_list(n.operations()); })

@@ -52,7 +52,9 @@ void check_program(const Experiment& e) {
 }
 
 void check_pattern(const Experiment& e) {
-  if (e.is({param::traffic.mode, "program"}) || e.is({param::traffic.mode, "broadcast"})) return;
+  if (e.is({param::traffic.mode, "program"}) || e.is({param::traffic.mode, "broadcast"}) ||
+      e.is({param::traffic.mode, "host"}))
+    return;
   if (e.is({param::traffic.mode, "trace"})) {
     if (e.str(param::traffic.trace_file).empty())
       throw ConfigError(
@@ -129,8 +131,8 @@ void for_each_class(const Experiment& e, Work&& work) {
 /// Calls `f` with possible packet lengths of one class, which include the longest and the shortest.
 template <class F>
 void for_each_length_of_class(const Experiment& e, F f) {
-  // The lines of a trace are checked when they are read. In a broadcast the model sets the length of packets.
-  if (e.is({param::traffic.mode, "trace"}) || e.is({param::traffic.mode, "broadcast"})) return f(1);
+  // Packets from the host are checked when they come. In a broadcast the model sets the length of packets.
+  if (comes_from_host(e) || e.is({param::traffic.mode, "broadcast"})) return f(1);
   if (e.is({param::traffic.mode, "program"})) {
     const PacketFormat format = packet_format(e);
     f(format.flits(0));
@@ -297,6 +299,10 @@ u32 geometric_mean(const Experiment& e) {
 }
 
 u32 geometric_longest(const Experiment& e) { return std::min(kLongestPacket, 16 * geometric_mean(e)); }
+
+bool comes_from_host(const Experiment& e) {
+  return e.is({param::traffic.mode, "trace"}) || e.is({param::traffic.mode, "host"});
+}
 
 u32 longest_packet(const Experiment& e) {
   u32 longest = 1;

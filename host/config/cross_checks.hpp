@@ -79,6 +79,9 @@ PacketFormat packet_format(const Experiment& experiment);
 /// Returns the length of the longest packet, flits; 1 for traces, because their lines are checked when they are read.
 u32 longest_packet(const Experiment& experiment);
 
+/// Returns whether packets come from the host: from a trace file, or from the program that steps the network.
+bool comes_from_host(const Experiment& experiment);
+
 /// Returns the length of the shortest packet, flits.
 u32 shortest_packet(const Experiment& experiment);
 

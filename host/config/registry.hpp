@@ -24,7 +24,7 @@ struct ModelRecord {
   void (*check)(const Experiment&);  ///< throws ConfigError if parameters contradict each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   /// Values of traffic.mode that the model's terminals support.
-  std::vector<std::string_view> modes = {"open", "batch", "trace"};
+  std::vector<std::string_view> modes = {"open", "batch", "trace", "host"};
   /// Name, in traces, of the event kind that only this model has (EventKind::kOwn).
   std::string_view own_event = "own";
   /// Returns the default that a parameter has in this model, as TOML text, or "" for the default in the record. Null:

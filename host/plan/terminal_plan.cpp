@@ -107,7 +107,7 @@ namespace {
 TrafficMode mode_of(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
   return mode == "request_reply"  ? TrafficMode::kRequestReply
-         : mode == "trace"        ? TrafficMode::kTrace
+         : comes_from_host(e)     ? TrafficMode::kTrace
          : mode == "program"      ? TrafficMode::kProgram
          : mode == "broadcast"    ? TrafficMode::kBroadcast
          : traffic_classes(e) > 1 ? TrafficMode::kClasses

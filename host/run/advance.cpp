@@ -30,14 +30,14 @@ void advance_in_pieces(Engine& engine, WorkSlicer& slicer, u32 cycles, std::span
 
 }  // namespace
 
-void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
+void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles,
              std::span<const u32> active) {
   WorkSlicer slicer(plan.facts().cost);
   advance(engine, plan, feeds, idle, cycles, active, slicer);
 }
 
-void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Idle& idle, u32 cycles,
-             std::span<const u32> active, WorkSlicer& slicer) {
+void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles, std::span<const u32> active,
+             WorkSlicer& slicer) {
   require_time(engine.now(), cycles);
   while (cycles) {
     // Check before the host changes the state in this cycle, so that a run that is stopped here and resumed makes the
@@ -46,14 +46,14 @@ void advance(Engine& engine, const Plan& plan, std::vector<TraceFeed>& feeds, Id
     const u64 now = engine.now();
     u64 step = cycles;
     if (!feeds.empty()) {
+      for (u32 replica : active)
+        if (feeds[replica]->due(engine.now())) feeds[replica]->exchange(engine, replica);
       const u32 offset = now % kTraceQueue;
-      if (offset == 0) {
-        for (u32 replica : active) feeds[replica].exchange(engine, replica);
+      if (offset == 0)
         if (const u32 skipped = idle.skip(engine, plan, feeds, cycles, active)) {
           cycles -= skipped;
           continue;
         }
-      }
       step = std::min<u64>(step, kTraceQueue - offset);
     }
     u64 change = plan.next_change(now);

@@ -46,21 +46,21 @@ u64 Idle::fingerprint(Engine& engine, std::span<const u32> active) const {
   return hash.value();
 }
 
-bool Idle::settled(Engine& engine, const std::vector<TraceFeed>& feeds, std::span<const u32> active) {
+bool Idle::settled(Engine& engine, const Feeds& feeds, std::span<const u32> active) {
   const std::vector<Totals> totals = engine.totals(active);
   for (std::size_t i = 0; i < active.size(); ++i)
-    if (!feeds[active[i]].settled(total_of(totals[i], Total::kPacketsDelivered) +
-                                  total_of(totals[i], Total::kPacketsDropped)))
+    if (!feeds[active[i]]->settled(total_of(totals[i], Total::kPacketsDelivered) +
+                                   total_of(totals[i], Total::kPacketsDropped)))
       return false;
   return true;
 }
 
-u32 Idle::skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& feeds, u32 cycles,
-               std::span<const u32> active) {
+u32 Idle::skip(Engine& engine, const Plan& plan, const Feeds& feeds, u32 cycles, std::span<const u32> active) {
+  until_ = 0;
+  if (cycles < kTraceQueue) return 0;  // too few to skip; finding out would take longer than stepping
   const u64 now = engine.now();
   u64 next = std::min<u64>(kEndOfTime, plan.next_change(now));
-  for (u32 replica : active) next = std::min(next, feeds[replica].next_cycle());
-  until_ = 0;
+  for (u32 replica : active) next = std::min(next, feeds[replica]->next_cycle());
   // The next packet comes too soon, or packets are in flight.
   if (next < now + 2 * delays_ || !settled(engine, feeds, active)) {
     since_ = kNever;

@@ -1,11 +1,11 @@
 #pragma once
-/// Skipping of idle time in a trace. If the next packet is many cycles away, the host sets the clock forward. The state
-/// is then bit by bit the same as if these cycles had been stepped.
+/// Skipping of idle time if packets come from the host. If the next packet is many cycles away, the host sets the clock
+/// forward. The state is then bit by bit the same as if these cycles had been stepped.
 #include <span>
 #include <vector>
 
 #include "host/plan/plan.hpp"
-#include "host/run/trace_feed.hpp"
+#include "host/run/feed.hpp"
 #include "kernels/engines/engine.hpp"
 
 namespace flitlab {
@@ -19,8 +19,7 @@ class Idle {
 
   /// Sets the clock of an engine forward by at most `cycles`. Returns the number of cycles skipped. Must be called when
   /// the clock is a multiple of kTraceQueue, and after exchange() of all feeds (one for each replica).
-  u32 skip(Engine& engine, const Plan& plan, const std::vector<TraceFeed>& feeds, u32 cycles,
-           std::span<const u32> active);
+  u32 skip(Engine& engine, const Plan& plan, const Feeds& feeds, u32 cycles, std::span<const u32> active);
 
   /// Returns the cycle up to which the network is known to be idle; 0: it is not idle.
   u64 until() const { return until_; }
@@ -28,7 +27,7 @@ class Idle {
 
  private:
   /// Returns whether no packet is in flight.
-  static bool settled(Engine& engine, const std::vector<TraceFeed>& feeds, std::span<const u32> active);
+  static bool settled(Engine& engine, const Feeds& feeds, std::span<const u32> active);
   u64 fingerprint(Engine& engine, std::span<const u32> active) const;
 
   u64 delays_;               ///< number of cycles without a change after which the network is idle

@@ -14,7 +14,9 @@
 #include "host/run/checkpoint.hpp"
 #include "host/run/conservation.hpp"
 #include "host/run/footprint.hpp"
+#include "host/run/host_feed.hpp"
 #include "host/run/measurement.hpp"
+#include "host/run/trace_feed.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/packet.hpp"
 #include "kernels/engines/device.hpp"
@@ -41,14 +43,13 @@ void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32>
   }
 }
 
-std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
-  std::vector<TraceFeed> feeds;
-  const PlanFacts& facts = plan.facts();
+Feeds make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
+  Feeds feeds;
   for (const Experiment& e : experiments) {
-    if (!e.is({param::traffic.mode, "trace"})) continue;
-    feeds.emplace_back(e.file(param::traffic.trace_file), plan.topology().terminals, facts.longest_packet,
-                       e.flag(param::traffic.self), facts.dead_terminals, facts.shortest_packet,
-                       facts.identifies_arrivals);
+    if (e.is({param::traffic.mode, "trace"}))
+      feeds.push_back(std::make_unique<TraceFeed>(e.file(param::traffic.trace_file), PacketLimits(e, plan)));
+    if (e.is({param::traffic.mode, "host"}))
+      feeds.push_back(std::make_unique<HostFeed>(PacketLimits(e, plan), e.u32_of(param::traffic.source_packets)));
   }
   return feeds;
 }
@@ -86,6 +87,10 @@ class Job {
     if (const std::string& why = plan_->facts().software_prerequisite; !why.empty())
       throw ConfigError(why + " A run has no such software.");
     idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
+    if (experiments.front().is({param::traffic.mode, "host"}))
+      throw ConfigError(
+          "traffic.mode = \"host\": the packets come from a program that steps the network, and a run has none. Use "
+          "flitlab.Network, or another mode.");
     const EngineChoice chosen = choose_engine(*plan_, u32(experiments.size()), choice);
     engine_ = plan_->make_engine(experiments, chosen);
     threads_ = chosen.threads;
@@ -94,7 +99,8 @@ class Job {
     std::iota(all.begin(), all.end(), 0u);
     const std::vector<Totals> totals = engine_->totals(all);
     for (u32 i : all)
-      replicas_.emplace_back(experiments[i], i, *engine_, *plan_, feeds_.empty() ? nullptr : &feeds_[i], totals[i]);
+      replicas_.emplace_back(experiments[i], i, *engine_, *plan_,
+                             feeds_.empty() ? nullptr : dynamic_cast<const TraceFeed*>(feeds_[i].get()), totals[i]);
     next_search_ = experiments.front().u32_of(param::run.watchdog_cycles);
   }
 
@@ -147,7 +153,7 @@ class Job {
         save_replica(saver, *engine_, i);
         replicas_[i].save(saver);
       }
-      for (const TraceFeed& feed : feeds_) feed.save(saver);
+      for (const auto& feed : feeds_) feed->save(saver);
     });
   }
 
@@ -167,7 +173,7 @@ class Job {
         check_loaded(*engine_, *plan_, i);
       }
       engine_->set_now(now);
-      for (TraceFeed& feed : feeds_) feed.load(loader);
+      for (const auto& feed : feeds_) feed->load(loader);
     });
   }
 
@@ -208,7 +214,7 @@ class Job {
   WorkSlicer slicer_;
   std::unique_ptr<Engine> engine_;
   u32 threads_ = 1;  ///< number of threads of the host
-  std::vector<TraceFeed> feeds_;
+  Feeds feeds_;
   std::unique_ptr<Idle> idle_;
   std::vector<Measurement> replicas_;
   u64 next_search_ = 0;

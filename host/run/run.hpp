@@ -7,8 +7,8 @@
 
 #include "host/plan/plan.hpp"
 #include "host/run/conservation.hpp"
+#include "host/run/feed.hpp"
 #include "host/run/result.hpp"
-#include "host/run/trace_feed.hpp"
 
 namespace flitlab {
 
@@ -41,9 +41,9 @@ std::vector<Result> run_job(const std::vector<Experiment>& experiments, const En
 /// "auto", epochs are shorter if the window is automatic, so that the window can end early.
 u32 cycles_of_epoch(const Experiment& experiment);
 
-/// Returns one trace feed for each experiment if the experiments replay traces, otherwise an empty list. ConfigError if
-/// a file cannot be read.
-std::vector<TraceFeed> make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
+/// Returns one feed for each experiment if the packets of experiments come from the host, otherwise an empty list.
+/// ConfigError if a file cannot be read.
+Feeds make_feeds(const std::vector<Experiment>& experiments, const Plan& plan);
 
 /// Throws RunError if a replica is deadlocked (virtual channels wait for one another in a cycle), or if other units of
 /// its model have stopped. `threads`: number of host threads for the search.

@@ -14,7 +14,9 @@
 #include "host/run/conservation.hpp"
 #include "host/run/run.hpp"
 #include "host/run/stopped_traffic.hpp"
+#include "host/run/trace_feed.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
@@ -26,6 +28,7 @@ SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& 
       trace_(trace) {
   engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}, kKeptStates));
   feeds_ = make_feeds({experiment_}, *plan_);
+  if (!feeds_.empty()) host_ = dynamic_cast<HostFeed*>(feeds_.front().get());
   console_ = plan_->console();
 }
 
@@ -51,6 +54,7 @@ void SteppedNetwork::step(u64 cycles) {
   require_time(engine_->now(), cycles);
   if (!trace_) {
     advance(static_cast<u32>(cycles));
+    if (host_) host_->collect(*engine_, 0);
     return state_.clear();  // another thread may have filled the copy of the state meanwhile
   }
   const u32 routers = plan_->topology().routers;
@@ -62,7 +66,37 @@ void SteppedNetwork::step(u64 cycles) {
       for (const Event& event : lists[item])
         events_.push_back({cycle, item >= routers, item >= routers ? item - routers : item, event});
   }
+  if (host_) host_->collect(*engine_, 0);
 }
+
+HostFeed& SteppedNetwork::host() {
+  if (!host_)
+    throw ConfigError("traffic.mode = \"" + experiment_.str(param::traffic.mode) +
+                      "\": packets of this network do not come from the program that steps it. Set traffic.mode = "
+                      "\"host\".");
+  return *host_;
+}
+
+std::size_t SteppedNetwork::offer(std::span<const OfferedPacket> packets) { return host().offer(packets, *engine_, 0); }
+
+u32 SteppedNetwork::waiting(u32 source) {
+  require_terminal(source);
+  return host().waiting(source, *engine_, 0);
+}
+
+bool SteppedNetwork::step_to_arrival(u64 limit) {
+  HostFeed& feed = host();
+  while (!feed.arrivals(cycle()) && cycle() < limit) {
+    // Nothing can arrive before the next packet is created.
+    const u64 next = feed.any_in_flight() || feed.due(engine_->now()) ? 0 : feed.next_cycle();
+    step(std::clamp<u64>(next, cycle() + 1, limit) - cycle());
+  }
+  return feed.arrivals(cycle());
+}
+
+std::size_t SteppedNetwork::arrivals() { return host().arrivals(cycle()); }
+
+std::vector<ArrivedPacket> SteppedNetwork::take_arrivals(std::size_t most) { return host().take(cycle(), most); }
 
 std::string SteppedNetwork::state_hash() const {
   char text[17];
@@ -192,7 +226,7 @@ void SteppedNetwork::check() {
   const u32 only[] = {0};
   check_deadlock(*engine_, *plan_, only, 1);
   const Totals totals = std::to_array(engine_->counters(0).total);
-  const TraceFeed* feed = feeds_.empty() ? nullptr : &feeds_.front();
+  const TraceFeed* feed = feeds_.empty() ? nullptr : dynamic_cast<const TraceFeed*>(feeds_.front().get());
   if (const std::string why = explain_stopped_traffic(experiment_, *plan_, *engine_, 0, totals, feed); !why.empty())
     throw RunError(why);
 }
@@ -210,7 +244,7 @@ void SteppedNetwork::require_room_to_load() const {
 void SteppedNetwork::save_state(Saver& saver) const {
   saver(engine_->now());
   save_replica(saver, *engine_, 0);
-  for (const TraceFeed& feed : feeds_) feed.save(saver);
+  for (const auto& feed : feeds_) feed->save(saver);
   if (console_) console_->save(saver);
 }
 
@@ -222,7 +256,7 @@ void SteppedNetwork::load_state(Loader& loader) {
   engine_->set_now(now);
   load_replica(loader, *engine_, *plan_, 0);
   check_loaded(*engine_, *plan_, 0);
-  for (TraceFeed& feed : feeds_) feed.load(loader);
+  for (const auto& feed : feeds_) feed->load(loader);
   if (console_) console_->load(loader);
 }
 

@@ -9,8 +9,8 @@
 
 #include "host/plan/inspection.hpp"
 #include "host/plan/plan.hpp"
+#include "host/run/host_feed.hpp"
 #include "host/run/idle.hpp"
-#include "host/run/trace_feed.hpp"
 #include "host/run/work_slicer.hpp"
 
 namespace flitlab {
@@ -41,6 +41,19 @@ class SteppedNetwork {
 
   void step(u64 cycles);
   u64 cycle() const { return engine_->now(); }
+
+  /// Packets from the caller, with traffic.mode = "host"; otherwise these functions throw ConfigError.
+  /// Offers packets to their sources; see HostFeed::offer().
+  std::size_t offer(std::span<const OfferedPacket> packets);
+  /// Returns the number of packets that wait at a source: offered, and their head has not left the source queue.
+  u32 waiting(u32 source);
+  /// Steps until a packet arrives, or to cycle `limit`. Returns whether there are packets to take.
+  bool step_to_arrival(u64 limit);
+  /// Returns the number of packets that have arrived and have not been taken.
+  std::size_t arrivals();
+  /// Takes packets that have arrived, at most `most`, by cycle and destination.
+  std::vector<ArrivedPacket> take_arrivals(std::size_t most = ~std::size_t{0});
+
   std::string state_hash() const;
   const PlanFacts& facts() const { return plan_->facts(); }
   std::vector<std::string> warnings() const { return facts().warnings; }
@@ -99,6 +112,7 @@ class SteppedNetwork {
   void require_router(u32 index) const;
   void require_terminal(u32 index) const;
   void advance(u32 cycles);
+  HostFeed& host();
   /// Returns the state in canonical order. It is copied only once between two steps, even if the caller reads all
   /// routers one by one.
   const std::vector<std::byte>& state() const;
@@ -112,7 +126,8 @@ class SteppedNetwork {
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Engine> engine_;
   mutable std::vector<std::byte> state_;  ///< copy of the state; empty: out of date
-  std::vector<TraceFeed> feeds_;          ///< one trace feed if a trace is replayed; otherwise empty
+  Feeds feeds_;                           ///< one feed if packets come from the host; otherwise empty
+  HostFeed* host_ = nullptr;              ///< the feed if the caller offers packets; otherwise null
   Idle idle_;
   WorkSlicer slicer_;
   std::unique_ptr<Console> console_;  ///< null: the machine has no console

@@ -11,16 +11,7 @@
 
 namespace flitlab {
 
-TraceFeed::TraceFeed(std::string path, u32 terminals, u32 max_flits, bool allow_self, std::vector<u32> dead,
-                     u32 min_flits, bool identifies_arrivals)
-    : path_(std::move(path)),
-      terminals_(terminals),
-      min_flits_(min_flits),
-      max_flits_(max_flits),
-      allow_self_(allow_self),
-      identifies_arrivals_(identifies_arrivals),
-      dead_(std::move(dead)),
-      queues_(terminals) {
+TraceFeed::TraceFeed(std::string path, PacketLimits limits) : Feed(std::move(limits)), path_(std::move(path)) {
   open();
 }
 
@@ -86,23 +77,13 @@ bool TraceFeed::read_line() {
     fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
          ". Sort the file by cycle.");
   if (numbers[0] >= kEndOfTime) fail("the cycle must be below " + std::to_string(kEndOfTime) + ".");
-  for (u32 i = 1; i <= 2; ++i)
-    if (numbers[i] >= terminals_)
-      fail("terminal " + std::to_string(numbers[i]) + " does not exist: terminals are numbered 0 to " +
-           std::to_string(terminals_ - 1) + ".");
-  for (u32 i = 1; i <= 2; ++i)
-    if (std::count(dead_.begin(), dead_.end(), numbers[i]))
-      fail("terminal " + std::to_string(numbers[i]) +
-           " is at a dead node, which no channel reaches. Leave the line out.");
-  if (numbers[1] == numbers[2] && !allow_self_)
-    fail("terminal " + std::to_string(numbers[1]) +
-         " sends to itself, and traffic.self = false. Leave the line out, or set traffic.self = true.");
-  if (numbers[3] < min_flits_ || numbers[3] > max_flits_)
-    fail("a packet must have " + std::to_string(min_flits_) + " to " + std::to_string(max_flits_) + " flits.");
+  if (const std::string why = limits_.why_impossible(numbers[1], numbers[2], numbers[3], "Leave the line out");
+      !why.empty())
+    fail(why);
   next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);
   next_.source = static_cast<u32>(numbers[1]);
   next_.entry = {packets_, static_cast<u32>(numbers[2]), next_.cycle, kNone, static_cast<u32>(numbers[3])};
-  if (count == 5 && !identifies_arrivals_)
+  if (count == 5 && !limits_.identifies_arrivals)
     fail(
         "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Leave "
         "the fifth number out.");
@@ -148,7 +129,7 @@ void TraceFeed::read_until(u64 cycle) {
   }
 }
 
-void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
+void TraceFeed::arrived(u32 terminal, const TraceArrival& arrival) {
   if (arrival.id < first_open_ || arrival.id >= packets_)
     throw RunError("terminal " + std::to_string(terminal) + " lists the arrival of packet " +
                    std::to_string(arrival.id) + ", which is not in flight: its state is damaged.");
@@ -162,66 +143,14 @@ void TraceFeed::collect(u32 terminal, const TraceArrival& arrival) {
   }
 }
 
-namespace {
-
-/// A field of all terminals, in the engine's memory or as a copy.
-template <class T>
-class OfTerminals {
- public:
-  OfTerminals(Engine& engine, u32 replica, std::string_view name)
-      : engine_(engine),
-        replica_(replica),
-        field_(engine.layout().kinds[1].field(name)),
-        first_(engine.in_place(replica, 1, field_)),
-        distance_(engine.layout().kinds[1].item_bytes) {
-    if (first_) return;
-    distance_ = field_.count * sizeof(T);
-    copy_.resize(engine.layout().kinds[1].count * distance_);
-    engine.get_field(replica, 1, field_, copy_.data());
-    first_ = copy_.data();
-  }
-  T* operator[](u32 terminal) const { return reinterpret_cast<T*>(first_ + terminal * distance_); }
-  void write() const {
-    if (!copy_.empty()) engine_.set_field(replica_, 1, field_, first_);
-  }
-
- private:
-  Engine& engine_;
-  u32 replica_;
-  const FieldInfo& field_;
-  std::byte* first_;
-  std::size_t distance_;  ///< bytes from one terminal to the next
-  std::vector<std::byte> copy_;
-};
-
-}  // namespace
-
 void TraceFeed::exchange(Engine& engine, u32 replica) {
-  const OfTerminals<TraceControl> controls(engine, replica, "trace");
-  const OfTerminals<TraceEntry> entries(engine, replica, "trace_entry");
-  const OfTerminals<TraceArrival> arrivals(engine, replica, "trace_arrival");
-  for (u32 t = 0; t < terminals_; ++t) {
-    const TraceControl& c = *controls[t];
-    if (c.arrivals > kTraceQueue)
-      throw RunError("terminal " + std::to_string(t) + " lists " + std::to_string(c.arrivals) +
-                     " arrivals, more than it can store: its state is damaged.");
-    for (u32 i = 0; i < c.arrivals; ++i) collect(t, arrivals[t][i]);
-  }
+  collect(engine, replica);
   while (!arrived_.empty() && arrived_.front()) {
     arrived_.pop_front();
     ++first_open_;
   }
   read_until(u64{engine.now()} + kTraceQueue);
-  for (u32 t = 0; t < terminals_; ++t) {
-    TraceControl& c = *controls[t];
-    c.arrivals = 0;
-    for (; c.entries < kTraceQueue && !queues_[t].empty(); ++c.entries) {
-      entries[t][(c.first + c.entries) % kTraceQueue] = queues_[t].front();
-      queues_[t].pop_front();
-    }
-  }
-  controls.write();
-  entries.write();
+  fill(engine, replica);
 }
 
 void TraceFeed::save(Saver& saver) const {
@@ -238,12 +167,13 @@ void TraceFeed::load(Loader& loader) {
                       "\" has changed since the checkpoint was saved: its size "
                       "is different.");
   visit(loader, *this);
-  bool sound = offset <= size_ && destinations_.size() == std::min(packets_, kReach) && queues_.size() == terminals_ &&
-               first_open_ <= packets_ && arrived_.size() == packets_ - first_open_;
+  bool sound = offset <= size_ && destinations_.size() == std::min(packets_, kReach) &&
+               queues_.size() == limits_.terminals && first_open_ <= packets_ &&
+               arrived_.size() == packets_ - first_open_;
   for (const std::deque<TraceEntry>& queue : queues_)
     for (const TraceEntry& e : queue)
-      sound = sound && e.id < packets_ && e.destination < terminals_ && e.flits >= min_flits_ &&
-              e.flits <= max_flits_ && (e.needs == kNone || e.needs < packets_);
+      sound = sound && e.id < packets_ && e.destination < limits_.terminals && e.flits >= limits_.min_flits &&
+              e.flits <= limits_.max_flits && (e.needs == kNone || e.needs < packets_);
   Loader::require(sound);
   begin_lines(offset);
   at_end_ = pending_ = false;

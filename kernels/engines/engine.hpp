@@ -92,6 +92,9 @@ class Engine {
   /// Returns the memory of a field of item 0 if the host may read and write it there between cycles; the same field of
   /// further items follows at distances of ItemKind::item_bytes. Returns null if the field is elsewhere.
   virtual std::byte* in_place(u32 /*replica*/, u32 /*kind*/, const FieldInfo& /*field*/) { return nullptr; }
+  /// Tells the engine that the host has put packets into a terminal's queue in place, so that the terminal runs in the
+  /// next cycle although it had no work.
+  virtual void wake(u32 /*replica*/, u32 /*terminal*/) {}
   /// Read or write one field of one item, as an array [count]. Only the bytes of these elements are copied.
   virtual void get_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, void* out) const = 0;
   virtual void set_item(u32 replica, u32 kind, u32 item, const FieldInfo& field, const void* in) = 0;

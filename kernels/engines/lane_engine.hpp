@@ -15,8 +15,9 @@
 ///   `bool audit(memory, canonical, placement, row, shard, cycle) const`  optional: runs the model's audit on lane
 ///                                           state. If it finds a fault, it returns false and counts nothing
 ///   `bool is_shared(kind, field) const`     optional: whether a field lies in the canonical state's memory all the
-///   time `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0:
-///   always
+///                                           time
+///   `wake(memory, row, terminal) const`     optional: lets a terminal run in the next cycle (Engine::wake)
+///   `double busy() const`                   flit moves per item and cycle above which lane state pays; < 0: always
 #include "kernels/engines/cpu_engine.hpp"
 #include "kernels/engines/two_forms.hpp"
 
@@ -59,6 +60,12 @@ class LaneEngine final : public TwoForms<CpuEngine<Model, 1, false>> {
     this->update_canonical(replica);
     this->forms_[replica].lanes_outdated = true;  // lane state may contain random numbers drawn in advance
     Base::set_row(replica, row);
+  }
+
+  void wake(u32 replica, u32 terminal) override {
+    if constexpr (requires { &Model::Lanes::wake; })
+      if (!this->forms_[replica].lanes_outdated)
+        lanes_.wake(replicas_[replica].memory.get(), this->rows_[replica], terminal);
   }
 
   FaultReport audit(u32 replica) override { return passes_in_lanes(replica) ? FaultReport{} : Base::audit(replica); }

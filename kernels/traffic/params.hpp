@@ -15,12 +15,13 @@ inline constexpr struct TrafficParams {
       .path = "traffic.mode",
       .type = ParamType::kChoice,
       .default_value = "open",
-      .choices = "open|batch|request_reply|trace|program|broadcast",
+      .choices = "open|batch|request_reply|trace|host|program|broadcast",
       .help =
           "open: terminals create packets at a given load, independent of the network; batch: every terminal sends a "
           "fixed number of packets, and the result is the time to finish; request_reply: every terminal keeps several "
-          "requests outstanding and replies to the requests of others; trace: packets come from a file; program: "
-          "terminals make the message-passing calls of a program; broadcast: one terminal sends to a line or a plane.",
+          "requests outstanding and replies to the requests of others; trace: packets come from a file; host: "
+          "packets come from the program that steps the network (net.inject, include/flitlab.h); program: terminals "
+          "make the message-passing calls of a program; broadcast: one terminal sends to a line or a plane.",
       .cite = "Dally & Towles 23.1, 24.1"};
   ParamRecord pattern{.path = "traffic.pattern",
                       .type = ParamType::kChoice,
@@ -284,6 +285,16 @@ inline constexpr struct TrafficParams {
           "Trace: CSV lines cycle,source,destination,flits[,needs] by rising cycle. needs is the number of an earlier "
           "line, counted from 0; the packet of that line must have arrived at this packet's source first.",
       .only_if = "traffic.mode=trace"};
+  ParamRecord source_packets{.path = "traffic.source_packets",
+                             .type = ParamType::kInt,
+                             .default_value = "0",
+                             .min = 0,
+                             .max = 1000000000,
+                             .unit = "packets",
+                             .help =
+                                 "Most packets that wait at a source until their head leaves. A packet that is offered "
+                                 "to a full source is refused; 0: no limit.",
+                             .only_if = "traffic.mode=host"};
   ParamRecord program_file{
       .path = "traffic.program_file",
       .type = ParamType::kFile,

@@ -22,12 +22,15 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   }
 }
 
-/// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet.
+/// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet. `head`: arrival of
+/// its head; kNever: unknown.
 template <class V, int W>
-FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now) {
+FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now,
+                                   Cycle head = kNever) {
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
-  if (trace.arrivals < kTraceQueue) terminal.at(f.arrival, trace.arrivals) = TraceArrival{packet.id, now};
+  if (trace.arrivals < kTraceQueue)
+    terminal.at(f.arrival, trace.arrivals) = {packet.id, packet.created, packet.injected, head, now, packet.hops};
   ++trace.arrivals;
   for (u32 i = trace.created; i < trace.entries; ++i) {
     TraceEntry& entry = terminal.at(f.entry, (trace.first + i) % kTraceQueue);

@@ -26,7 +26,8 @@ FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, 
   u8& first = terminal.at(t.terminal_fields.first, vc);
   const Packet& packet = terminal.at(t.terminal_fields.ring, vc * t.ring + first);
   deliver(v, index, control, packet, now);
-  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
+  if (t.mode == TrafficMode::kTrace)
+    record_arrival(v, terminal, packet, now, terminal.at(t.terminal_fields.trace.head, vc));
   if constexpr (kMayHaveClasses<V>)
     if (t.mode == TrafficMode::kClasses) count_of_class(v, packet, now);
   first = next_position(first, t.ring);
@@ -142,6 +143,8 @@ struct TerminalPhase {
       credit_to_router(v, index, (flit & kVcBits) - 1u, now);  // the flit is consumed at once, so its slot is free
       if constexpr (kMayHaveClasses<V>)
         if (t.mode == TrafficMode::kClasses) count_flit_of_class(v, terminal, (flit & kVcBits) - 1u, now);
+      if (t.mode == TrafficMode::kTrace && (flit & kHeadMark))
+        terminal.at(t.terminal_fields.trace.head, (flit & kVcBits) - 1u) = now;
       if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }

@@ -1,7 +1,8 @@
 #pragma once
-/// State for the replay of a trace: each terminal has a short queue of the packets that it sends next and a short list
-/// of the packets that it has received. At least every kTraceQueue cycles the host fills the queue from the file and
-/// empties the list. A terminal sends and receives at most one packet per cycle, so neither runs empty or overflows.
+/// State for packets that come from the host: from a trace file, or from the program that steps the network. Each
+/// terminal has a short queue of the packets that it sends next and a short list of the packets that it has received.
+/// At least every kTraceQueue cycles the host fills the queue and empties the list. A terminal sends and receives at
+/// most one packet per cycle, so neither runs empty or overflows.
 #include "kernels/common/fields.hpp"
 #include "kernels/common/layout.hpp"
 
@@ -23,7 +24,11 @@ struct TraceEntry {
 struct TraceArrival {
   FLITLAB_MEMBERS(TraceArrival,
     (u32, id, "", "its number in the trace"),
-    (Cycle, at, "cycle", "when its tail arrived"))
+    (Cycle, created, "cycle", "when it entered the source queue"),
+    (Cycle, injected, "cycle", "when its head left the source queue"),
+    (Cycle, head, "cycle", "when its head arrived; kNever: this model does not tell"),
+    (Cycle, at, "cycle", "when its tail arrived"),
+    (u32, hops, "", "router-to-router channels crossed"))
 };
 
 struct TraceControl {
@@ -40,7 +45,8 @@ struct TraceFields {
   FLITLAB_FIELDS(TraceFields,
     (TraceControl, control, t.traces(), "", "progress of the trace", "trace"),
     (TraceEntry, entry, t.traces() * kTraceQueue, "", "[position] packets to send", "trace_entry"),
-    (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"))
+    (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"),
+    (Cycle, head, t.traces() * t.vcs, "cycle", "[VC] arrival of the latest head", "trace_head"))
 };
 
 }  // namespace flitlab

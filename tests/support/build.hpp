@@ -76,7 +76,7 @@ struct Network {
 
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Engine> engine;
-  std::vector<TraceFeed> feeds;
+  Feeds feeds;
   Idle idle;
 };
 

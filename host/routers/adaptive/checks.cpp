@@ -17,9 +17,10 @@ void check_adaptive(const Experiment& e) {
     throw ConfigError("traffic.packet_flits makes packets of up to " + std::to_string(longest) +
                       " flits, but a message of an adaptive router is one flit. Set it to 1; "
                       "router.message_units is the length of a message.");
-  if (mode == "trace" && e.u32_of(adaptive::param::router.ejection) != 1)
+  if (comes_from_host(e) && e.u32_of(adaptive::param::router.ejection) != 1)
     throw ConfigError("router.ejection = " + std::to_string(e.u32_of(adaptive::param::router.ejection)) +
-                      " does not fit traffic.mode = \"trace\", in which a terminal accepts one message a cycle. Set it "
+                      " does not fit traffic.mode = \"" + mode +
+                      "\", in which a terminal accepts one message a cycle. Set it "
                       "to 1.");
   if (e.u32_of(adaptive::param::router.channel_buffers) + e.u32_of(adaptive::param::router.spare_buffers) == 0)
     throw ConfigError(

@@ -23,7 +23,7 @@ ModelRecord bgl_model() {
       .totals = bgl::kTotalTable,
       .check = check_bgl,
       .make_plan = plan_of<BglPlan>,
-      .modes = {"open", "batch", "trace", "program", "broadcast"},
+      .modes = {"open", "batch", "trace", "host", "program", "broadcast"},
       .whole = whole,
       .everything = {{&bgl::param::router.link_protocol, "true"}},
   };

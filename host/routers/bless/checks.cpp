@@ -23,9 +23,9 @@ void check_bless(const Experiment& e) {
     throw ConfigError("topology.shape = " + list_text(e.ints(param::topology.shape)) +
                       " is one router, and router.kind = \"bless\" needs two or more.");
   const std::string& mode = e.str(param::traffic.mode);
-  if (const u32 width = e.u32_of(bless::param::router.ejection_width); mode == "trace" && width != 1)
-    throw ConfigError("router.ejection_width = " + std::to_string(width) +
-                      " does not fit traffic.mode = \"trace\", where a terminal takes at most one packet per cycle. "
+  if (const u32 width = e.u32_of(bless::param::router.ejection_width); comes_from_host(e) && width != 1)
+    throw ConfigError("router.ejection_width = " + std::to_string(width) + " does not fit traffic.mode = \"" + mode +
+                      "\", where a terminal takes at most one packet per cycle. "
                       "Set it to 1.");
 }
 

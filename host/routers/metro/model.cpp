@@ -26,7 +26,7 @@ ModelRecord metro_model() {
       .totals = metro::kTotalTable,
       .check = check_metro,
       .make_plan = plan_of<MetroPlan>,
-      .modes = {"open", "batch", "request_reply", "trace"},
+      .modes = {"open", "batch", "request_reply", "trace", "host"},
       .default_of = default_of,
       .tools = metro_tools,
       .shape = metro_shape,

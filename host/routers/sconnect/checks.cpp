@@ -97,7 +97,7 @@ SconnectReservations sconnect_reservations(const Experiment& e) {
   if (reserve.size() == 1) reserve.resize(sconnect::kPriorities, reserve[0]);
   if (!given) {
     // A trace may have quads if the pool has room for their reservations.
-    reserve = least(quads || (e.is({param::traffic.mode, "trace"}) && sum(least(true)) <= buffers));
+    reserve = least(quads || (comes_from_host(e) && sum(least(true)) <= buffers));
     // Reserve three quarters of the pool; any queue may use the rest.
     std::vector<u32> more = reserve;
     for (u32& r : more)

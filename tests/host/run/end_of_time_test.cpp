@@ -76,7 +76,7 @@ TEST(EndOfTime, CheckpointsLeadUpToIt) {
     save_checkpoint(path, configuration_hash({e}), [&](Saver& saver) {
       saver(now);
       save_replica(saver, *fresh.engine, 0);
-      fresh.feeds[0].save(saver);
+      fresh.feeds[0]->save(saver);
     });
     SteppedNetwork net(e, "cpu", 2, false);
     net.load(path);

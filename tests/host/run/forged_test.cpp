@@ -36,12 +36,12 @@ struct Source {
     std::stringstream file;
     Saver saver(file);
     saver(state, net.engine->counters(0), net.engine->row(0));
-    for (const TraceFeed& feed : net.feeds) feed.save(saver);
+    for (const auto& feed : net.feeds) feed->save(saver);
     Loader loader(file);
     other.engine->set_now(net.engine->now());
     load_replica(loader, *other.engine, *other.plan, 0);
     check_loaded(*other.engine, *other.plan, 0);
-    for (TraceFeed& feed : other.feeds) feed.load(loader);
+    for (const auto& feed : other.feeds) feed->load(loader);
   }
 
   Network net;

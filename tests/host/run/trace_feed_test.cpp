@@ -180,7 +180,7 @@ TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
   net.step(1);
   std::ostringstream out;
   Saver saver(out);
-  net.feeds[0].save(saver);
+  net.feeds[0]->save(saver);
   const TraceEntry last{kLast, 2, 0, 0, 3};
   const auto at = out.str().find(std::string(reinterpret_cast<const char*>(&last), sizeof last));
   ASSERT_NE(at, std::string::npos);
@@ -190,9 +190,9 @@ TEST(Trace, NoPacketNeedsOneThatIsNotReadYet) {
     std::istringstream in(bytes);
     Loader loader(in);
     if (needs == kLast + 1 || needs == kLast + 2)
-      EXPECT_THROW(other.feeds[0].load(loader), ConfigError) << needs;
+      EXPECT_THROW(other.feeds[0]->load(loader), ConfigError) << needs;
     else
-      EXPECT_NO_THROW(other.feeds[0].load(loader)) << needs;
+      EXPECT_NO_THROW(other.feeds[0]->load(loader)) << needs;
   }
 }
 

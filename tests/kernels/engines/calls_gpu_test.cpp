@@ -59,7 +59,7 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   const std::vector<Experiment> replicas = jobs(2);
   const auto plan = make_plan(replicas.front());
   const auto engine = plan->make_engine(replicas, {"cuda", 1});
-  std::vector<TraceFeed> feeds;
+  Feeds feeds;
   Idle idle(replicas.front(), *plan);
   WorkSlicer slicer(1, std::chrono::hours(1));  // pieces of 1, 2, 4 cycles, however slow the emulated device is
   const std::vector<u32> all{0, 1};

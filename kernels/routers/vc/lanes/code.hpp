@@ -48,6 +48,8 @@ struct Code {
               u32 cycles);
   /// Audits all routers. If there is a fault, returns false and counts nothing.
   bool (*audit)(const Replica&, std::byte* canonical, const Placement&, CounterShard&, Cycle now);
+  /// Lets a terminal without lane state run in the next cycle.
+  void (*wake)(const Replica&, u32 terminal);
 };
 
 }  // namespace flitlab::vc::lanes

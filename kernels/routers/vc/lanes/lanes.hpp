@@ -187,6 +187,9 @@ class Lanes {
              CounterShard& shard, Cycle now) const {
     return code_.audit(replica(memory, row), canonical, placement, shard, now);
   }
+  void wake(std::byte* memory, const ReplicaRow& row, u32 terminal) const {
+    code_.wake(replica(memory, row), terminal);
+  }
 
  private:
   static TableKind kind(const VcTable& t) {

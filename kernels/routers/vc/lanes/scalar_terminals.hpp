@@ -17,10 +17,10 @@ struct ScalarTerminalView : V {
 };
 
 /// Returns the place of a terminal in the arrays of lane state.
-template <class C, class S, class V>
-FLITLAB_INLINE u32 place_of_terminal(const ScalarTerminalView<C, S, V>& v, u32 index) {
-  const u32 concentration = S::concentration_of(v.t), router = index / concentration;
-  return v.lanes.place_of(router / C::lanes, index % concentration, router % C::lanes);
+template <class C, class S, class T>
+FLITLAB_INLINE u32 place_of_terminal(const State<C, S>& s, const T& t, u32 index) {
+  const u32 concentration = S::concentration_of(t), router = index / concentration;
+  return s.place_of(router / C::lanes, index % concentration, router % C::lanes);
 }
 
 // Interface between terminals and routers, as kernels/traffic/injection.hpp requires it.
@@ -33,14 +33,15 @@ FLITLAB_INLINE Packet& injection_descriptor(const ScalarTerminalView<C, S, V>& v
 
 template <class C, class S, class V>
 FLITLAB_INLINE void send_to_router(const ScalarTerminalView<C, S, V>& v, u32 index, u8 flit_byte, Cycle now) {
-  v.lanes.terminal_flit(v.lanes.inject_flits, v.lanes.slot(now + v.t.inject_delay), place_of_terminal(v, index))
+  v.lanes
+      .terminal_flit(v.lanes.inject_flits, v.lanes.slot(now + v.t.inject_delay), place_of_terminal(v.lanes, v.t, index))
       .write(flit_byte);
 }
 
 template <class C, class S, class V>
 FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, V>& v, u32 index, u32 vc, Cycle now) {
-  v.lanes.terminal_element(v.lanes.eject_credits, v.lanes.slot(now + v.t.credit_delay), place_of_terminal(v, index)) =
-      C::only(vc);
+  v.lanes.terminal_element(v.lanes.eject_credits, v.lanes.slot(now + v.t.credit_delay),
+                           place_of_terminal(v.lanes, v.t, index)) = C::only(vc);
 }
 
 /// Returns the first cycle in which a terminal has work although no flit or credit arrives; 0: in every cycle. With
@@ -66,8 +67,6 @@ FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 
   for (u32 i = 0; i < S::concentration_of(t); ++i) {
     const u32 row = s.row_of(b, i);
     Cycle* next = s.next_creation + std::size_t{row} * C::lanes;
-    // The host fills the queues of a trace before these cycles (kernels/traffic/trace.hpp).
-    const Cycle due = now % kTraceQueue ? now : kNever;
     const auto flits = C::members(s.terminal_flits(s.eject_flits, slot, row).any());
     const auto credits = C::members(s.of_terminals(s.inject_credits, slot, row));
     C::for_each(flits, [&](u32 lane) {
@@ -80,7 +79,7 @@ FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 
     });
     s.put_terminal_flits(s.inject_flits, s.slot(now + t.inject_delay), row, {});
     s.of_terminals(s.eject_credits, s.slot(now + t.credit_delay), row) = typename C::Value{};
-    C::for_each(C::members(s.terminals(b, i).valid) & (C::at_most(next, due) | flits | credits), [&](u32 lane) {
+    C::for_each(C::members(s.terminals(b, i).valid) & (C::at_most(next, now) | flits | credits), [&](u32 lane) {
       const u32 index = s.terminal_of(b, i, lane);
       TerminalPhase::run(scalar_view, index, now);
       next[lane] = next_work(scalar_view, index);

@@ -73,7 +73,14 @@ struct Unit {
     return true;
   }
 
-  static constexpr Code code{C::lanes, sizeof(typename C::Element), S::vcs, bytes, load, store, run, audit};
+  static void wake(const Replica& r, u32 terminal) {
+    if constexpr (!kLaneTerminals<T>) {
+      const State<C, S> s = state_of(r);
+      s.next_creation[place_of_terminal(s, *static_cast<const T*>(r.table), terminal)] = 0;
+    }
+  }
+
+  static constexpr Code code{C::lanes, sizeof(typename C::Element), S::vcs, bytes, load, store, run, audit, wake};
 };
 
 }  // namespace flitlab::vc::lanes

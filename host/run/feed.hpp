@@ -1,0 +1,83 @@
+#pragma once
+/// Host side of traffic whose packets come from the host (kernels/traffic/trace.hpp): it writes each terminal's next
+/// packets into the terminal's state, and reads which packets have arrived.
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/plan/archive.hpp"
+#include "host/plan/plan.hpp"
+#include "host/run/terminal_field.hpp"
+#include "kernels/traffic/trace.hpp"
+
+namespace flitlab {
+
+/// Properties of a network that limit the packets that it can carry.
+struct PacketLimits {
+  PacketLimits(const Experiment& experiment, const Plan& plan);
+
+  u32 terminals, min_flits, max_flits;
+  bool allow_self;                  ///< whether a packet may be addressed to its source
+  bool identifies_arrivals;         ///< whether a terminal can identify which packet has arrived
+  std::vector<u32> dead_terminals;  ///< terminals that no channel reaches
+
+  /// Returns why the network cannot carry a packet, with the fix; "" if it can. `leave_out`: the fix if the packet must
+  /// not be sent at all.
+  std::string why_impossible(u64 source, u64 destination, u64 flits, const std::string& leave_out) const;
+};
+
+class Feed {
+ public:
+  virtual ~Feed() = default;
+
+  /// Returns whether exchange() is due before cycle `now`: in every multiple of kTraceQueue at least.
+  virtual bool due(Cycle now) const { return now % kTraceQueue == 0; }
+  /// Reads which packets have arrived, and fills the queues in the terminals' state. Call it between cycles.
+  virtual void exchange(Engine& engine, u32 replica) = 0;
+  /// Reads which packets have arrived.
+  void collect(Engine& engine, u32 replica);
+
+  /// Returns whether all packets that terminals have been given have been delivered or dropped. `settled`: number of
+  /// packets delivered or dropped.
+  virtual bool settled(u64 settled) const = 0;
+  /// Returns the cycle of the next packet that terminals have not been given; kNever: there is none; 0: unknown.
+  virtual u64 next_cycle() const = 0;
+
+  /// Save and load the feed for checkpoints.
+  virtual void save(Saver& saver) const = 0;
+  virtual void load(Loader& loader) = 0;
+
+ protected:
+  explicit Feed(PacketLimits limits) : limits_(std::move(limits)), queues_(limits_.terminals) {}
+
+  /// Takes note of the arrival of a packet at a terminal.
+  virtual void arrived(u32 terminal, const TraceArrival& arrival) = 0;
+
+  /// Moves packets from queues_ to the queues in the terminals' state: as many as fit, and only packets that may be
+  /// created before the next exchange. Returns their number. `which`: terminals; null: all.
+  u32 fill(Engine& engine, u32 replica, const std::vector<u32>* which = nullptr);
+
+  /// Returns the number of packets in the queue of a terminal's state.
+  u32 given(Engine& engine, u32 replica, u32 terminal);
+
+  PacketLimits limits_;
+  /// `[terminal]`: packets that are not yet in the queue of the terminal's state.
+  std::vector<std::deque<TraceEntry>> queues_;
+
+ private:
+  struct Fields {
+    TerminalField<TraceControl> controls;
+    TerminalField<TraceEntry> entries;
+    TerminalField<TraceArrival> arrivals;
+  };
+  Fields& fields(Engine& engine, u32 replica);
+
+  std::optional<Fields> fields_;  ///< of the engine that the feed exchanges packets with
+};
+
+/// One feed for each replica; empty if packets do not come from the host.
+using Feeds = std::vector<std::unique_ptr<Feed>>;
+
+}  // namespace flitlab

@@ -1,0 +1,83 @@
+#pragma once
+/// Packets from the program that steps the network (traffic.mode = "host"). The program offers packets at any time and
+/// takes notice of their arrivals at any time.
+#include <span>
+
+#include "host/run/feed.hpp"
+
+namespace flitlab {
+
+/// A packet that the program offers.
+struct OfferedPacket {
+  u64 source, destination;  ///< terminals
+  u64 flits;
+  u64 tag;    ///< any number, which arrives with the packet
+  u64 cycle;  ///< earliest creation; a cycle that has passed means the next cycle
+};
+
+/// A packet that has arrived.
+struct ArrivedPacket {
+  u64 tag;
+  u32 source, destination, flits;
+  u32 hops;        ///< router-to-router channels crossed
+  Cycle created;   ///< cycle in which it entered the source queue
+  Cycle injected;  ///< cycle in which its head left the source queue
+  Cycle head;      ///< cycle in which its head arrived; kNever: this model does not tell
+  Cycle cycle;     ///< cycle in which its tail arrived
+};
+
+class HostFeed final : public Feed {
+ public:
+  /// `room`: most packets that wait at a source; 0: no limit.
+  HostFeed(PacketLimits limits, u32 room) : Feed(std::move(limits)), room_(room) {}
+
+  /// Offers packets, in order. A source creates its packets in the order of the offers, each at the latest of its
+  /// cycle, the next cycle, and the creation of the packet before it. Returns how many packets were accepted: all, or
+  /// those before the first packet whose source queue is full. ConfigError, and no packet is accepted, if the network
+  /// cannot carry one of them.
+  std::size_t offer(std::span<const OfferedPacket> packets, Engine& engine, u32 replica);
+
+  /// Returns the packets that wait at a source: offered, and their head has not left the source queue.
+  u32 waiting(u32 source, Engine& engine, u32 replica);
+
+  /// Returns the number of packets that have arrived before cycle `now` and have not been taken.
+  std::size_t arrivals(u64 now);
+  /// Removes packets that have arrived before cycle `now`, at most `most`, and returns them by cycle and destination.
+  std::vector<ArrivedPacket> take(u64 now, std::size_t most);
+  /// Returns whether terminals have packets that have not arrived.
+  bool any_in_flight() const { return given_ != arrived_; }
+
+  bool due(Cycle now) const override { return !changed_.empty() || Feed::due(now); }
+  void exchange(Engine& engine, u32 replica) override;
+  bool settled(u64 settled) const override { return settled == given_; }
+  u64 next_cycle() const override;
+  void save(Saver& saver) const override { visit(saver, *this); }
+  void load(Loader& loader) override;
+
+ protected:
+  void arrived(u32 terminal, const TraceArrival& arrival) override;
+
+ private:
+  /// A packet that has been offered.
+  struct Open {
+    u64 tag;
+    u32 source, destination, flits;
+    u32 done;  ///< whether it has arrived
+  };
+
+  template <class Archive, class Self>
+  static void visit(Archive& archive, Self& self) {
+    archive(self.given_, self.arrived_, self.first_open_, self.open_, self.queues_, self.changed_, self.arrivals_);
+  }
+
+  u32 room_;
+  u64 given_ = 0, arrived_ = 0;  ///< number of packets that terminals have been given, that have arrived
+  /// Packets by number, from the first one that has not arrived; numbers are counted modulo 2^32.
+  std::deque<Open> open_;
+  u32 first_open_ = 0;        ///< number of the first of them
+  std::vector<u32> changed_;  ///< sources with packets offered since the last exchange
+  std::deque<ArrivedPacket> arrivals_;
+  bool sorted_ = true;  ///< whether `arrivals_` is in order
+};
+
+}  // namespace flitlab
