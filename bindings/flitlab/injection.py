@@ -20,7 +20,7 @@ def columns(*given: Numbers) -> tuple[np.ndarray, ...]:
     ConfigError if a value is not a whole number from 0 or if lengths differ."""
     names = ("source", "destination", "flits", "tag", "cycle")
     arrays = []
-    for name, value in zip(names, given):
+    for name, value in zip(names, given, strict=True):
         array = np.asarray(value)
         if array.dtype == object:  # whole numbers from 2**63 on, beside smaller ones
             array = _from_objects(name, value, array)
@@ -32,7 +32,7 @@ def columns(*given: Numbers) -> tuple[np.ndarray, ...]:
     try:
         return tuple(np.ascontiguousarray(array).reshape(-1) for array in np.broadcast_arrays(*arrays))
     except ValueError:
-        lengths = ", ".join(f"{name} {array.size}" for name, array in zip(names, arrays) if array.ndim)
+        lengths = ", ".join(f"{name} {array.size}" for name, array in zip(names, arrays, strict=True) if array.ndim)
         raise _core.ConfigError(f"inject(): the arrays have different lengths: {lengths}. Give arrays of one length, "
                                 "or single numbers.") from None
 

@@ -97,13 +97,13 @@ class Network:
         if limit is None:
             limit = injection.NO_LIMIT
         if not is_whole(limit) or limit < 0:
-            raise _core.ConfigError(f"step_to_arrival({shown(limit)}): the limit must be a cycle, a whole number from 0.")
+            raise _core.ConfigError(f"step_to_arrival({shown(limit)}): the limit must be a whole number from 0.")
         return self._core.step_to_arrival(min(limit, injection.NO_LIMIT))
 
     def arrivals(self, most: int | None = None) -> np.ndarray:
         """Takes the packets that have arrived since the last call, at most ``most``, with ``traffic.mode = "host"``.
 
-        Returns a structured array, ordered by ``cycle`` and ``destination``, with the fields tag, source, destination,
+        Returns a structured array, ordered by ``cycle``, ``destination`` and ``source``, with the fields tag, source, destination,
         flits; hops (channels between routers); and the cycles ``created`` (it entered the source queue), ``injected``
         (its head left the source queue), ``head`` (its head arrived; 2**32 - 1 in models that do not tell), and
         ``cycle`` (its tail arrived). ``pandas.DataFrame(net.arrivals())`` makes a table.

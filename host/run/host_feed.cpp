@@ -9,7 +9,7 @@ namespace flitlab {
 namespace {
 
 bool is_earlier(const ArrivedPacket& a, const ArrivedPacket& b) {
-  return std::tie(a.cycle, a.destination) < std::tie(b.cycle, b.destination);
+  return std::tie(a.cycle, a.destination, a.source) < std::tie(b.cycle, b.destination, b.source);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ u32 HostFeed::waiting(u32 source, Engine& engine, u32 replica) {
 }
 
 std::size_t HostFeed::arrivals(u64 now) {
-  if (!sorted_) std::sort(arrivals_.begin(), arrivals_.end(), is_earlier);
+  if (!sorted_) std::stable_sort(arrivals_.begin(), arrivals_.end(), is_earlier);
   sorted_ = true;
   // The latest may be in the future: some models list an arrival when the packet leaves its last router.
   const auto end =

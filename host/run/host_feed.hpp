@@ -42,7 +42,8 @@ class HostFeed final : public Feed {
 
   /// Returns the number of packets that have arrived before cycle `now` and have not been taken.
   std::size_t arrivals(u64 now);
-  /// Removes packets that have arrived before cycle `now`, at most `most`, and returns them by cycle and destination.
+  /// Removes packets that have arrived before cycle `now`, at most `most`, and returns them by cycle, destination and
+  /// source.
   std::vector<ArrivedPacket> take(u64 now, std::size_t most);
   /// Returns whether terminals have packets that have not arrived.
   bool any_in_flight() const { return given_ != arrived_; }

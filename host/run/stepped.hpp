@@ -51,7 +51,7 @@ class SteppedNetwork {
   bool step_to_arrival(u64 limit);
   /// Returns the number of packets that have arrived and have not been taken.
   std::size_t arrivals();
-  /// Takes packets that have arrived, at most `most`, by cycle and destination.
+  /// Takes packets that have arrived, at most `most`, by cycle, destination and source.
   std::vector<ArrivedPacket> take_arrivals(std::size_t most = ~std::size_t{0});
 
   std::string state_hash() const;

@@ -330,7 +330,7 @@ inline constexpr struct TrafficParams {
                          .unit = "bytes",
                          .help = "Size of a flit; a packet is a whole number of flits.",
                          .cite = "BG/L torus paper, Torus network",
-                         .only_if = "traffic.mode=program"};
+                         .only_if = "traffic.mode=program|host"};
   ParamRecord send_overhead{
       .path = "traffic.send_overhead",
       .type = ParamType::kInt,
