@@ -103,10 +103,10 @@ class Network:
     def arrivals(self, most: int | None = None) -> np.ndarray:
         """Takes the packets that have arrived since the last call, at most ``most``, with ``traffic.mode = "host"``.
 
-        Returns a structured array, ordered by ``cycle``, ``destination`` and ``source``, with the fields tag, source, destination,
-        flits; hops (channels between routers); and the cycles ``created`` (it entered the source queue), ``injected``
-        (its head left the source queue), ``head`` (its head arrived; 2**32 - 1 in models that do not tell), and
-        ``cycle`` (its tail arrived). ``pandas.DataFrame(net.arrivals())`` makes a table.
+        Returns a structured array, ordered by ``cycle``, ``destination`` and ``source``, with the fields tag, source,
+        destination, flits; hops (channels between routers); and the cycles ``created`` (it entered the source queue),
+        ``injected`` (its head left the source queue), ``head`` (its head arrived; 2**32 - 1 in models that do not
+        tell), and ``cycle`` (its tail arrived). ``pandas.DataFrame(net.arrivals())`` makes a table.
         """
         if most is not None and (not is_whole(most) or most < 0):
             raise _core.ConfigError(f"arrivals({shown(most)}): the number of packets must be a whole number from 0.")
