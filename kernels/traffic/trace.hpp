@@ -44,9 +44,9 @@ struct TraceControl {
 struct TraceFields {
   FLITLAB_FIELDS(TraceFields,
     (TraceControl, control, t.traces(), "", "progress of the trace", "trace"),
+    (Cycle, head, t.traces() * t.vcs, "cycle", "[VC] arrival of the latest head", "trace_head"),
     (TraceEntry, entry, t.traces() * kTraceQueue, "", "[position] packets to send", "trace_entry"),
-    (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"),
-    (Cycle, head, t.traces() * t.vcs, "cycle", "[VC] arrival of the latest head", "trace_head"))
+    (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"))
 };
 
 }  // namespace flitlab

@@ -44,7 +44,7 @@ RULES = [
     Rule("the host's routers include no other but vc", "host/routers/{one}/", "(host|kernels)/routers/(?!({one}|vc)/)"),
     Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
          "(host|kernels)/routers/{any}/"),
-    Rule("the extension module includes no router", "bindings/(pybind|page|frames)/", "(host|kernels)/routers/"),
+    Rule("the extension module includes no router", "bindings/(pybind|page|frames|c)/", "(host|kernels)/routers/"),
     Rule("shared Python imports no machine", "bindings/flitlab/((scope|reports|textbook)/)?[^/]+$",
          "bindings/flitlab/{any}(/|$)"),
     Rule("a machine's Python imports no other", "bindings/flitlab/{one}/", "bindings/flitlab/(?!{one}(/|$)){any}(/|$)"),
@@ -52,11 +52,11 @@ RULES = [
 
 # The folders of shared C++ code. A file includes files of its own folder and of earlier ones.
 ORDER = ["kernels/common", "kernels/engines", "kernels/traffic", "host/config", "host/topology", "host/routing",
-         "host/programs", "host/plan", "host/run", "bindings/frames", "bindings/pybind", "bindings/page"]
+         "host/programs", "host/plan", "host/run", "bindings/frames", "bindings/pybind", "bindings/page", "bindings/c"]
 
 # Shared code: no file, identifier or string (on which code could branch) is named after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"
-        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames)/|bindings/flitlab/((scope|reports|textbook)/)?[^/]+$")
+        r"|host/routers/(?!registry\.cpp$)[^/]+$|bindings/(pybind|page|frames|c)/|bindings/flitlab/((scope|reports|textbook)/)?[^/]+$")
 # Models whose names are also terms of the field: virtual channel, adaptive routing, crossbar switch.
 WORDS = {"vc", "adaptive", "switch"}
 
@@ -128,7 +128,8 @@ def read_python(root: Path, path: str) -> Source:
 
 def sources(root: Path) -> list[Source]:
     found = []
-    for top in ("kernels", "host", "bindings/pybind", "bindings/page", "bindings/frames", "bindings/flitlab"):
+    for top in ("kernels", "host", "bindings/pybind", "bindings/page", "bindings/frames", "bindings/c",
+                "bindings/flitlab"):
         for file in sorted((root / top).rglob("*")):
             path = file.relative_to(root).as_posix()
             if file.suffix in CPP:
