@@ -1,4 +1,5 @@
-// Causes for which flits wait, over the whole network: the overlay that shows them, and the search for the next one.
+// Causes for which flits wait, over the whole network: the overlay that shows them, and the search for the next one; and
+// the routers and virtual channels that the description of a deadlock names.
 
 // Causes in the order of their drawing: name, colour, and what the front flit of a virtual channel waits for.
 const CAUSES = {
@@ -62,4 +63,16 @@ function draw_causes(draw, [x, y], size, sums, most) {
     draw.fillRect(left, y + size / 2 - high, wide, high);
     left += wide + 1;
   }
+}
+
+// Returns a predicate: whether the description of a deadlock names the virtual channel of a row. A description that is
+// shortened or names no inputs selects all rows.
+function waits_in(text, recording) {
+  if (/ more$/.test(text.trim()) || !/ input .* VC \d+ waits for/.test(text)) return () => true;
+  return ({ router, port, vc }) => text.includes(`router ${recording.name(router)} input ${recording.port_name(router, port)} VC ${vc} waits`);
+}
+
+// Returns the routers that a description of a deadlock names.
+function routers_in(text, meta) {
+  return new Set(meta.routers.filter((r, i) => text.includes(`router ${meta.names[i]} `)));
 }

@@ -103,14 +103,16 @@ function show_settings(bar, meta) {
 // Letters and comma are alternatives to brackets, which need AltGr on many keyboards.
 const KEYS = { " ": "play", ArrowRight: "step1", "Shift+ArrowRight": "step10", PageDown: "step100", ArrowLeft: "back1",
   "Shift+ArrowLeft": "back10", PageUp: "back100", Home: "first", End: "last", r: "reset", Escape: "close", b: "next_blocked",
-  "+": "larger", "-": "smaller", 0: "whole", f: "full_screen", n: "next_router",
+  d: "next_here", "+": "larger", "-": "smaller", 0: "whole", f: "full_screen", n: "next_router",
   p: "previous_router", ".": "next_router", ",": "previous_router", "]": "next_router", "[": "previous_router" };
 
 function make_hint() {
   return make("div", { class: "scope-hint" },
-    make("p", {}, "Click a router to see its ports, buffers and arbitration, or a flit to follow its packet."),
+    make("p", {}, "Click a router to see its ports, buffers and arbitration, or a flit to follow its packet. " +
+      "If dots lie over a router, further clicks (or D) select their packets in turn."),
     make("details", {}, make("summary", {}, "keys"), make("p", {}, "Space plays and pauses, ← and → step (Shift: by 10), Page Up and Page " +
-      "Down by 100. N and P (or . and , or ] and [) select the next and the previous router, B the next router with a waiting flit; " +
+      "Down by 100. N and P (or . and , or ] and [) select the next and the previous router, B the next router with a waiting flit, " +
+      "D the next packet whose dot lies over the router; " +
       "+ − 0 zoom, F full screen, R reset, Escape clears the selection. Drag to move the drawing; Ctrl and the wheel zoom.")));
 }
 

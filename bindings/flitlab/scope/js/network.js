@@ -423,16 +423,4 @@ class NetworkView {
     }
     draw.stroke();
   }
-
-  // Returns the router or the packet at a position of the canvas: a router whose box it hits, else a near flit, else a
-  // near router.
-  hit(x, y, cycle, part) {
-    const near = (at) => Math.hypot(at[0] - x, at[1] - y);
-    const flit = this.flits(cycle, part).map((f) => [near(f.at), f]).sort((a, b) => a[0] - b[0])[0];
-    const routers = this.places.map((at, i) => [near(at), this.recording.meta.routers[i]]);
-    const [far, router] = routers.reduce((best, one) => (one[0] < best[0] ? one : best), [Infinity, null]);
-    if (far <= this.size * 0.55) return { router };
-    if (flit && flit[0] <= 7) return { packet: { src: flit[1].src, id: flit[1].id } };
-    return far <= Math.max(this.size, 10) ? { router } : {};
-  }
 }

@@ -114,6 +114,7 @@ class Scope {
       font: () => { this.el.style.setProperty("--scope-font", `${value}px`); this.fit(); },
       full_screen: () => (document.fullscreenElement ? document.exitFullscreen()
         : this.el.requestFullscreen().catch((error) => this.set_note(`No full screen: ${error.message}`))),
+      next_here: () => this.select_here(),
       next_router: () => this.select({ router: routers[(place + 1) % routers.length] }),
       previous_router: () => this.select({ router: routers[(place <= 0 ? routers.length : place) - 1] }),
     };
@@ -220,8 +221,9 @@ class Scope {
     this.show();
   }
 
-  select(sel) {
-    this.sel = sel;
+  // over: router at which the selection was made; the next one at the same place is chosen from the dots over it.
+  select(sel, over = sel.router) {
+    Object.assign(this, { sel, over });
     this.other = null;
     this.reset_path_choice();
     this.tree = null;
@@ -232,7 +234,16 @@ class Scope {
   }
 
   click(x, y) {
-    this.select(this.view.hit(x, y, this.cycle, this.part));
+    const all = selections_at(this.view, [x, y], this.cycle, this.part);
+    this.select(next_selection(all, this.sel), all[0]?.router);
+  }
+
+  // Selects the next packet whose dot lies over the selected router, and after the last one the router again.
+  select_here() {
+    if (!this.recording.place.has(this.over)) return this.set_note("D: select a router first.");
+    const all = selections_over(this.view, this.over, this.cycle, this.part);
+    if (all.length === 1) return this.set_note(`No dot lies over router ${this.recording.name(this.over)}.`);
+    this.select(next_selection(all, this.sel), this.over);
   }
 
   // Advances by many cycles in parts, so that the user can stop it.
@@ -480,16 +491,4 @@ function watch_theme(act) {
     dark.removeEventListener("change", act);
     seen.disconnect();
   };
-}
-
-// Returns a predicate: whether the description of a deadlock names the virtual channel of a row. A description that is
-// shortened or names no inputs selects all rows.
-function waits_in(text, recording) {
-  if (/ more$/.test(text.trim()) || !/ input .* VC \d+ waits for/.test(text)) return () => true;
-  return ({ router, port, vc }) => text.includes(`router ${recording.name(router)} input ${recording.port_name(router, port)} VC ${vc} waits`);
-}
-
-// Returns the routers that a description of a deadlock names.
-function routers_in(text, meta) {
-  return new Set(meta.routers.filter((r, i) => text.includes(`router ${meta.names[i]} `)));
 }
