@@ -102,6 +102,32 @@ def test_the_moving_network_is_on_the_first_screen(browser, text, tmp_path, wide
     page.close()
 
 
+@pytest.mark.parametrize("link", ["", "#figure=zero-load"], ids=["plain", "figure"])
+@pytest.mark.parametrize(("wide", "high"), [(1366, 768), (1280, 720), (1024, 576)])
+def test_panel_and_chart_are_on_the_first_screen_too(browser, text, tmp_path, wide, high, link):
+    """Network, controls, the head of the panel, and the top of a plot; in a wide window, of the chart of curves."""
+    page = browser.new_page(viewport={"width": wide, "height": high}, reduced_motion="reduce")
+    page.set_default_timeout(600_000)
+    page.goto(written(text, tmp_path) + link)
+    page.wait_for_selector(".flitlab-scope[data-detailed]")
+    if link:
+        page.wait_for_selector(".page-lesson h3")
+    choose(page, 27)
+    page.evaluate("() => scrollTo(0, 0)")
+
+    def box(name):
+        return page.locator(name).first.bounding_box()
+
+    for name in (".scope-network", ".scope-bar-of-controls", ".scope-time", ".scope-panel h3"):
+        assert box(name)["y"] + box(name)["height"] <= high, name
+    assert box(".scope-network")["height"] >= 0.4 * high and box(".scope-network")["width"] >= 340
+    side = box(".scope-side")
+    assert side["x"] + side["width"] <= wide and box(".scope-panel h3")["x"] > box(".scope-network")["x"] + 340
+    if wide > 1100:
+        assert box(".page-chart")["y"] + 100 <= high
+    page.close()
+
+
 def test_a_selected_router_that_a_smaller_network_lacks_is_deselected(opened):
     choose(opened, 63)
     assert opened.locator(".scope-panel h3").inner_text().startswith("Router 63 ")

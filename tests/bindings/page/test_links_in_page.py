@@ -121,7 +121,7 @@ BAD = {
 def test_a_bad_link_gets_a_message_and_the_first_network(page, text, tmp_path, link, message):
     open_link(page, text, tmp_path, link)
     page.wait_for_function("() => document.querySelector('.page-status').textContent.startsWith('This link cannot')")
-    assert message in page.locator("main > .page-status").inner_text()
+    assert message in page.locator(".page-folds > .page-status").inner_text()
     check_hash(ready(page), fl.Network("vc-mesh-8x8"))
     do(page, "step10", 10)
     check_hash(page, fl.Network("vc-mesh-8x8").step(10))
@@ -143,7 +143,7 @@ def test_the_message_of_a_bad_link_stays_while_the_network_plays(page, text, tmp
     open_link(page, text, tmp_path, "#config=nothing")
     page.wait_for_function("() => /config=nothing/.test(document.querySelector('.page-status').textContent)")
     page.wait_for_function("() => Number(document.querySelector('.flitlab-scope')?.dataset.cycle) > 8")
-    assert "config=nothing" in page.locator("main > .page-status").inner_text()
+    assert "config=nothing" in page.locator(".page-folds > .page-status").inner_text()
 
 
 def shared(page):
