@@ -191,17 +191,35 @@ def test_numbers_are_shown_when_there_are_enough_packets(page):
         page.evaluate("(cycle) => scope.go_to(cycle)", cycle)
         text, latencies = page.locator(".scope-numbers").inner_text(), [x for when, x in done if when <= cycle]
         if len(latencies) < 100:
-            assert text == f"{len(latencies)} packet{'' if len(latencies) == 1 else 's'} so far"
+            assert text == f"{len(latencies)} packet{'' if len(latencies) == 1 else 's'} delivered since cycle 0"
             seen.add("few")
             continue
         seen.add("many")
         size = len(latencies) // 10
         batches = [mean(latencies[i * size:(i + 1) * size]) for i in range(10)]
         half = 2.262 * stdev(batches) / 10**0.5
-        assert text.startswith(f"latency {mean(latencies):.1f} ± {half:.1f} cycles ({len(latencies)} packets, 95 %); ")
+        assert text.startswith(f"latency {mean(latencies):.1f} ± {half:.1f} cycles (95 %; "
+                               f"{len(latencies)} packets of the last {cycle} cycles); ")
         flits = sum(e["flits"] for e in events if e["kind"] == "created" and e["cycle"] < cycle)
         assert f"offered {flits / cycle / 64:.3f}, " in text
     assert seen == {"few", "many"}
+
+
+def test_the_number_of_packets_does_not_fall(page):
+    """At a low load the window of a running network sometimes loses more packets than it gains."""
+    exp = fl.load("vc-mesh-8x8").set("traffic.load", 0.01)
+    network, twin = fl.Network(exp).step(20), fl.Network(exp, trace=True)
+    live = Live(page, network.view(window=40).step(30))
+    done = [e["cycle"] for e in twin.step(260).events() if e["kind"] == "delivered"]
+    in_window = []
+    for cycle in range(60, 261, 10):
+        live.do("step10")
+        live.wait_for(cycle)
+        expected = sum(20 <= when < cycle for when in done)
+        plural = "" if expected == 1 else "s"
+        assert page.locator(".scope-numbers").inner_text() == f"{expected} packet{plural} delivered since cycle 20"
+        in_window.append(page.evaluate("() => scope.recording.frames.slice(1).flatMap((frame) => frame.l).length"))
+    assert any(later < earlier for earlier, later in pairwise(in_window)), "the window has lost packets"
 
 
 def test_the_live_region_changes_at_most_once_a_second(opened):

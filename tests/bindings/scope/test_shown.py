@@ -243,7 +243,7 @@ def check_plots(page, mutant):
         mean = page.locator("[data-mean]")
         assert float(mean.get_attribute("data-mean")) == pytest.approx(sum(latencies) / len(latencies))
         assert mean.inner_html() == (f"mean {sum(latencies) / len(latencies):.1f} of {len(latencies)}"
-                                     if len(latencies) >= 100 else f"{len(latencies)} so far")
+                                     if len(latencies) >= 100 else f"{len(latencies)} packet{'' if len(latencies) == 1 else 's'}")
         longest = max(10, *latencies)
         bins = Counter(24 * x // (longest + 1) for x in latencies)
         heights = page.locator(".scope-bar").evaluate_all("(all) => all.map((bar) => bar.height.baseVal.value)")

@@ -267,6 +267,8 @@ class Recording {
     this.meta = meta;
     this.frames = [];
     this.keys = new Map(); // complete states by cycle
+    this.begun = frames[0].c; // first cycle, also after its frame has been dropped
+    this.sums = []; // by frame: packets delivered since the recording began
     this.full = []; // by frame: occupancy of all drawn routers together, in the unit meta.full
     this.places = meta.places.reduce((sum, places) => sum + places, 0);
     this.place = new Map(meta.routers.map((r, i) => [r, i]));
@@ -292,17 +294,21 @@ class Recording {
       const next = [...this.keys.keys()].find((c) => c > this.first);
       if (next === undefined || this.last - next + 1 < window) break;
       this.keys.delete(this.first);
-      this.full.splice(0, next - this.first);
+      for (const list of [this.full, this.sums]) list.splice(0, next - this.first);
       this.states.drop(this.frames.splice(0, next - this.first));
     }
   }
 
-  // Adds the total occupancy of a frame; call it before the frame is applied to `tip`.
+  // Adds the total occupancy and the delivered packets of a frame; call it before the frame is applied to `tip`.
   count(frame) {
+    this.sums.push(this.sums.length ? this.sums.at(-1) + frame.l.length : 0);
     let sum = this.full.at(-1) ?? 0;
     for (let i = 0; i < frame.f.length; i += 2) sum += frame.f[i + 1] - this.tip.occupied_in(frame.f[i]);
     this.full.push(sum);
   }
+
+  // Returns the number of packets delivered since the recording began, up to a cycle.
+  delivered(cycle) { return this.sums[cycle - this.first]; }
 
   // Returns the occupancy of a router as a fraction of its capacity, 0 to 1.
   fill(cycle, router) {

@@ -436,7 +436,7 @@ class Scope {
     const tree = recorded ?? (this.tree?.router === sel.router && this.tree?.cycle === cycle ? this.tree.tree : null);
     if (!this.inside.contains(document.activeElement)) draw_tree(this.inside, this.way ? null : tree, cycle);
     draw_plots(this.plots, recording, cycle);
-    this.numbers.textContent = numbers_so_far(recording, cycle);
+    this.numbers.textContent = numbers_of_recorded(recording, cycle);
     this.speak(`cycle ${cycle}: ${this.numbers.textContent}`);
   }
 
