@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-MODULES = ("state", "recording", "arbitration", "journey", "blocked", "circuits", "wires", "titles", "zoom", "hits",
-           "network", "router", "plots", "legend", "packet", "controls", "scope", "entry")
+MODULES = ("state", "recording", "arbitration", "journey", "blocked", "circuits", "holders", "wires", "titles",
+           "zoom", "hits", "network", "router", "plots", "legend", "packet", "controls", "scope", "entry")
 
 
 @cache

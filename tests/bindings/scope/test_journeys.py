@@ -105,7 +105,7 @@ def test_stages_of_a_loaded_network_are_what_its_events_say(page, changes, cycle
 
 PANEL_TEXT = """({ src, id, cycle }) => {
     const el = document.createElement("section"), way = scope_parts.journey(recording, src, id);
-    scope_parts.draw_packet(el, recording, way, cycle, () => {});
+    scope_parts.draw_packet(el, recording, way, cycle, { choose: () => {}, follow: () => {} });
     return [el.querySelector(".scope-sum").textContent, el.querySelectorAll("rect[data-stage]").length]; }"""
 
 

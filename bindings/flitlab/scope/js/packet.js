@@ -4,7 +4,8 @@ const STEP_COLOURS = { queue: "#999999", inject: "#CC79A7", circuit: "#56B4E9", 
   "VC allocation": "#E69F00", "switch allocation": "#D55E00", router: "#E69F00", "retransmission": "#D55E00", link: "#009E73",
   tail: "#0072B2", reception: "#8C6BB1", "under way": "#BBBBBB" };
 
-function draw_packet(el, recording, way, cycle, choose) {
+// choose(router), follow(packet): select a router or another packet.
+function draw_packet(el, recording, way, cycle, { choose, follow }) {
   const name = packet_name(way.src, way.id), past = way.spans.filter((s) => s.from < cycle);
   const from = way.created ?? past[0]?.from ?? cycle, to = Math.max(from + 1, Math.min(cycle, way.delivered ?? cycle));
   const facts = make("p", { "data-latency": way.latency !== null && cycle > way.delivered ? way.latency : "" });
@@ -21,9 +22,17 @@ function draw_packet(el, recording, way, cycle, choose) {
     el.append(make("p", { class: "scope-sum" }, (sums.map(([s, n]) => `${s} ${n}`).join(" + ") || "0") +
       ` = ${counted(way.latency, "cycle")}` + (channels < 0 ? "" : `, over ${counted(channels, "channel")} between routers`)));
   }
-  el.append(gantt(recording, way, past, from, to, cycle), legend(past), steps(recording, way, cycle, choose));
+  el.append(...waits_of(recording, way, cycle).map((wait) => wait_text(recording, wait, choose, follow)),
+    gantt(recording, way, past, from, to, cycle), legend(past), steps(recording, way, cycle, choose));
   el.dataset.packet = name;
   el.dataset.done = done;
+}
+
+function wait_text(recording, { row, why, holders }, choose, follow) {
+  const { router, port, vc } = row, here = make("button", { type: "button", onclick: () => choose(router) }, recording.name(router));
+  const held = holders.flatMap(({ src, id, what }, i) => [i ? ", " : " Held by ", packet_button(src, id, follow), ` (${what})`]);
+  return make("p", { class: "scope-waits", "data-vc": `${router}.${port}.${vc}` }, "Waits in router ", here,
+    ` ${recording.port_name(router, port)} VC ${vc}: ${why}.`, ...held, held.length ? "." : "");
 }
 
 // Draws the time line: a line for the source, then one for each router, with its name.
