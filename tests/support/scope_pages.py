@@ -21,8 +21,8 @@ render({{ model, el: document.getElementById("place") }});
 PARTS = """<canvas style="width: 640px; height: 480px"></canvas><script type="module">
 {module}
 window.recording = new Recording(await unpack("{recording}"));
-window.scope_parts = {{ journey, draw_packet, NetworkView, arriving_words, connections, counts_of_blocked, routers_in,
-  shapes_of }};
+window.scope_parts = {{ PALETTE, CAUSES, packet_colour, journey, draw_packet, NetworkView, arriving_words, connections,
+  counts_of_blocked, routers_in, shapes_of }};
 </script>"""
 
 PAIR = """<style>{style}</style><div id="a"></div><div id="b"></div><script type="module">

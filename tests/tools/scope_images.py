@@ -17,7 +17,7 @@ IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 CYCLES = 12  # shown cycles
 STEPS = 3  # pictures per cycle
 MILLISECONDS = 80  # time of a picture
-COLOURS = 32
+COLOURS = 64
 ROUTER = 27
 SHOWN = "show_page(places[i], text.textContent, clock)"  # in a saved page; its result is the scope
 

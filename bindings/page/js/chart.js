@@ -1,6 +1,8 @@
 // Drawing of curves, and tables of their points.
 
 const CHART = { wide: 640, high: 300, left: 46, right: 12, low: 34, top: 12 };
+// Colours of curves; the first four are those of flitlab.plot.
+const CURVE_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BB1", "#997A00", "#3A92C4"];
 const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 4", "1 3", "10 4"]; // in addition to colours, for colour-blind readers
 
 function ticks(most) {
@@ -39,7 +41,7 @@ function chart_of(curves, { link = null, panel = "latency" } = {}) {
 
 // Returns the attributes of the line of curve i.
 function line_style(i) {
-  return { fill: "none", stroke: PALETTE[i % PALETTE.length], "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] };
+  return { fill: "none", stroke: CURVE_COLOURS[i % CURVE_COLOURS.length], "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] };
 }
 
 function svg_part_in_link(href, mark) {
@@ -49,7 +51,7 @@ function svg_part_in_link(href, mark) {
 }
 
 function draw_curve(svg, points, i, x, y, { of, interval, text }, link) {
-  const colour = PALETTE[i % PALETTE.length];
+  const colour = CURVE_COLOURS[i % CURVE_COLOURS.length];
   points = points.filter((p) => of(p) !== null); // at load 0 there are no packets
   const way = points.map((p) => `${x(p.offered).toFixed(1)},${y(of(p)).toFixed(1)}`).join(" ");
   svg.append(svg_part("polyline", { ...line_style(i), points: way }));

@@ -94,7 +94,7 @@ def test_the_next_waiting_flit_is_found(page):
         page.keyboard.press("b")
         assert page.locator(".scope-panel h3").inner_text().startswith(f"Router {router} ")
         assert "no credit" in page.locator(".scope-panel").inner_text()
-    bars = [f for f in Picture(page).found if f["what"] == "fillRect" and f["fill"].lower() == "#d55e00"]
+    bars = [f for f in Picture(page).found if f["what"] == "fillRect" and f["fill"].lower() == "#de6a08"]
     assert len(bars) == len(waiting)
 
 

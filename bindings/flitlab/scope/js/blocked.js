@@ -3,12 +3,12 @@
 
 // Causes in the order of their drawing: name, colour, and what the front flit of a virtual channel waits for.
 const CAUSES = {
-  credit: ["no credit", "#D55E00", "the buffer behind the output is full"],
-  vc: ["VC not granted", "#E69F00", "all suitable virtual channels of the output are allocated"],
-  output: ["output taken", "#0072B2", "another input sends over the output"],
-  input: ["input port busy", "#56B4E9", "another virtual channel of its input port sends"],
-  other: ["another reason", "#8C6BB1", "the reason is shown beside the virtual channel"],
-  line: ["head-of-line", "#CC79A7", "packets behind a packet that waits"],
+  credit: ["no credit", "#DE6A08", "the buffer behind the output is full"],
+  vc: ["VC not granted", "#68A11B", "all suitable virtual channels of the output are allocated"],
+  output: ["output taken", "#8D5E6B", "another input sends over the output"],
+  input: ["input port busy", "#2AA3A1", "another virtual channel of its input port sends"],
+  other: ["another reason", "#C5854F", "the reason is shown beside the virtual channel"],
+  line: ["head-of-line", "#959671", "packets behind a packet that waits"],
 };
 
 // Returns the waiting virtual channels of a router in the cycle before `cycle`: { router, port, vc, out_port, cause,

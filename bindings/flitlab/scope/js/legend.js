@@ -16,12 +16,12 @@ function make_legend(recording, overlay) {
   }
   if (meta.facts.datelines) item(dateline_sample(), "dateline: packets change to the other class of virtual channels");
   if (recording.has_circuits) {
-    item(line_sample("#009E73"), "connection, coloured by its source; arrow: direction of its data");
-    item(line_sample(CAUSES.credit[1], "4 3"), "connection that is being closed; cross: blocked here");
+    item(line_sample(PALETTE[1]), "connection, coloured by its source; arrow: direction of its data");
+    item(line_sample("var(--scope-alarm)", "4 3"), "connection that is being closed; cross: blocked here");
     item(dot_sample("currentColor"), "word of data on a wire (hollow: DATA-IDLE); other words have a letter: T for TURN, S for STATUS, D for DROP");
   } else if (meta.links.channel.length || meta.routers.length === 1) {
-    item(dot_sample("#009E73", true), "head flit, coloured by its packet");
-    if (!meta.facts.whole_packets) item(dot_sample("#009E73"), "other flit");
+    item(dot_sample(PALETTE[1], true), "head flit, coloured by its packet");
+    if (!meta.facts.whole_packets) item(dot_sample(PALETTE[1]), "other flit");
   }
   if (overlay !== "none")
     for (const [cause, [name, colour, help]] of Object.entries(CAUSES))

@@ -1,15 +1,17 @@
 // Drawing of the network on a canvas: routers with their occupancy, channels with their utilisation, flits on channels,
 // and overlays: connections, the path of a packet, and causes for which flits wait.
 
-// Similar to Okabe & Ito, for colour-blind readers.
-const PALETTE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1"];
+// Colours of packets. Together with the colours of CAUSES (blocked.js) they differ for colour-blind readers, too, and have
+// a contrast of at least 3:1 with the paper of both themes (tests/bindings/scope/test_colours.py).
+const PALETTE = ["#0091FF", "#0A7B44", "#CA2A3E", "#B580C5", "#6F56CF", "#FD529A", "#B52FA7"];
+const UNKNOWN_PACKET = "#888888";
 const USE_WINDOW = 32; // cycles over which channel utilisation is averaged
 const USE_THICKEST = 5; // extra line width of a channel in use in every cycle, pixels
 const SMALL_DOT = 1.8; // radius below which a flit is drawn as a square, pixels
 const LONGEST = 300; // longest time that a whole packet occupies a channel, cycles
 
 function packet_colour(src, id) {
-  return src < 0 ? "#999999" : PALETTE[(src * 31 + (id % FIRST_REPLY) * 7) % PALETTE.length];
+  return src < 0 ? UNKNOWN_PACKET : PALETTE[(src * 31 + (id % FIRST_REPLY) * 5) % PALETTE.length];
 }
 
 // Returns the colour of a flit: of its packet, or of the virtual channel that it uses.
