@@ -41,7 +41,8 @@ function chart_of(curves, { link = null, panel = "latency" } = {}) {
 
 // Returns the attributes of the line of curve i.
 function line_style(i) {
-  return { fill: "none", stroke: CURVE_COLOURS[i % CURVE_COLOURS.length], "stroke-width": 1.6, "stroke-dasharray": DASHES[i % DASHES.length] };
+  return { fill: "none", stroke: CURVE_COLOURS[i % CURVE_COLOURS.length], "stroke-width": 1.6,
+    "stroke-dasharray": DASHES[i % DASHES.length] };
 }
 
 function svg_part_in_link(href, mark) {
@@ -75,7 +76,8 @@ function latency_text(p) {
 // open: whether the points are shown, not only the label.
 function table_of_points(label, points, i, { link, open }) {
   const cell = (tag, text) => make(tag, {}, text), table = make("table", { class: "scope-ports" });
-  table.append(make("tr", {}, ...["load", "offered", "accepted", "latency (cycles)", "p99", ""].map((t) => cell("th", t))));
+  table.append(make("tr", {}, ...["load", "offered", "accepted", "latency (cycles)"].map((t) => cell("th", t)),
+    make("th", { title: "latency that 99 % of the packets do not exceed, in cycles" }, "p99"), cell("th", "")));
   for (const p of points) {
     const { mean, ci95, p99 } = p.latency_cycles;
     table.append(make("tr", { "data-load": p.load, "data-hash": p.state_hash, "data-mean": mean ?? "", "data-saturated": String(p.saturated) },

@@ -1,13 +1,25 @@
 // Curves of latency against load, which grow point by point. Their runs execute in separate workers.
 
 const MOST_WORKERS = 4;
+const CURVE_TERMS = {
+  "a point": "a run of the network at one load: warm-up, measurement and drain. It is a link, which opens the " +
+    "network at the end of the run.",
+  "bars, ±": "95 % confidence interval of the mean latency",
+  "a triangle": "a load at which the network is saturated: it delivers less than it is offered, and latencies grow " +
+    "without bound",
+  "offered, accepted": "flits per cycle and terminal that the terminals create, and that the network delivers",
+  "p99": "99 % of the packets have at most this latency, in cycles",
+  "workers": "runs that the browser executes at the same time, each on a processor core. Their number changes the " +
+    "time that the curve takes, not its points.",
+};
 
 class Curves {
   // given(): returns name, config and texts of the shown network; worker(): starts a worker with the core; configs: the
   // page's configurations; version(): of flitlab; changed(): is called after each change that a reload must keep.
   constructor(el, { given, worker, configs, version, changed }) {
     Object.assign(this, { el, given, worker, configs, version, changed, curves: [], queue: [], panel: "latency" });
-    const number = (id, label, value, step, min = 0, max = 1) => make("label", {}, `${label} `,
+    const number = (id, label, value, step, min = 0, max = 1) => make("label", { title: CURVE_TERMS[label] },
+      `${label} `,
       make("input", { type: "number", min, max, step, value, "data-curve": id, onchange: () => this.changed() }));
     const button = (what, label, act) => make("button", { type: "button", "data-do": what, onclick: act }, label);
     const workers = Math.min(MOST_WORKERS, Math.max(1, (navigator.hardwareConcurrency ?? 2) - 1));
@@ -17,8 +29,9 @@ class Curves {
     this.downloads = make("div", { class: "scope-settings", hidden: true }, "download ", button("csv", "points (CSV)", () => this.save_csv()),
       button("svg", "chart (SVG)", () => this.save_svg()), button("png", "chart (PNG)", () => this.save_png()));
     el.replaceChildren(make("h2", {}, "Load and latency"),
-      make("p", {}, "Runs of the network at several loads, each with warm-up, measurement and drain. Bars are 95 % confidence " +
-        "intervals of the mean latency; a triangle marks a load at which the network is saturated. A point is a link: it opens the network at the end of its run."),
+      make("details", { class: "page-words" }, make("summary", {}, "What points, triangles, p99 and workers mean"),
+        make("dl", {}, ...Object.entries(CURVE_TERMS).flatMap(([term, meaning]) =>
+          [make("dt", {}, term), make("dd", {}, meaning)]))),
       make("div", { class: "scope-settings" }, number("from", "load from", 0.05, 0.01), number("to", "to", 0.6, 0.01),
         number("step", "in steps of", 0.05, 0.01), number("workers", "workers", workers, 1, 1, MOST_WORKERS),
         button("curve", "draw the curve", () => (this.running ? this.stop() : this.start())), button("clear", "clear", () => this.clear())),

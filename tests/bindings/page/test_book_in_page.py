@@ -150,7 +150,7 @@ def test_curves_are_those_of_python(page, text, tmp_path):
     expected = [(load, key) for f in frames for load, key in zip(f["traffic.load"], f.state_hash, strict=True)]
     found = [(float(r["load"]), r["hash"]) for r in rows]
     assert found == [point for point in expected if point in found] and len(found) > len(expected) / 2
-    labels = page.locator("[data-page=curves] details summary").all_inner_texts()
+    labels = page.locator(".page-points summary").all_inner_texts()
     assert [label.strip() for label in labels] == list(FIRST.curves)
 
 
@@ -202,7 +202,7 @@ def ready_to_draw(page):
 
 
 def labels(page):
-    return [text.strip() for text in page.locator("[data-page=curves] details summary").all_inner_texts()]
+    return [text.strip() for text in page.locator(".page-points summary").all_inner_texts()]
 
 
 def test_a_link_changes_the_picture_and_not_the_exercise(page, text, tmp_path):

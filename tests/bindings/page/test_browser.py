@@ -270,3 +270,22 @@ def test_text_stands_out_in_light_and_dark(browser, text, tmp_path, scheme):
 def test_the_page_names_no_other_file_and_is_small(text):
     assert not re.findall(r"<[^>]*\s(?:src|href)=[\"'][^\"'#]", text.partition('id="configs"')[0])
     assert len(text) < 10e6
+
+
+@pytest.mark.parametrize("link", ["", "#figure=zero-load"], ids=["plain", "figure"])
+def test_terms_of_curves_are_explained_by_keyboard(page, text, tmp_path, link):
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    page.goto((tmp_path / "page.html").as_uri() + link)
+    page.wait_for_selector(".flitlab-scope[data-detailed]")
+    terms = page.locator("[data-page=curves] > details")
+    assert terms.get_attribute("open") is None
+    terms.locator("summary").focus()
+    page.keyboard.press("Enter")
+    explained = dict(zip(terms.locator("dt").all_inner_texts(), terms.locator("dd").all_inner_texts(), strict=True))
+    assert "at the same time" in explained["workers"] and explained["p99"].startswith("99 % of the packets")
+    assert page.locator("label", has_text="workers").get_attribute("title") == explained["workers"]
+    page.fill("[data-curve=from]", "0.1")
+    page.fill("[data-curve=to]", "0.1")
+    page.click("[data-do=curve]")
+    page.wait_for_selector("tr[data-load]", state="attached")
+    assert "99 %" in page.locator(".page-points th", has_text="p99").get_attribute("title")

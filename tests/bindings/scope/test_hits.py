@@ -6,8 +6,8 @@ from scope_pages import Live
 import flitlab as fl
 
 OVER = """(router) => { const { view, cycle } = scope, [x, y] = view.places[router], half = view.size * 0.55;
-    return [...new Set(view.flits(cycle, 0).filter((f) => Math.abs(f.at[0] - x) <= half && Math.abs(f.at[1] - y) <= half)
-        .map((f) => `${f.src}#${f.id}`))]; }"""
+    const is_over = ({ at }) => Math.abs(at[0] - x) <= half && Math.abs(at[1] - y) <= half;
+    return [...new Set(view.flits(cycle, 0).filter(is_over).map((f) => `${f.src}#${f.id}`))]; }"""
 PLACE = """(router) => { const box = scope.canvas.getBoundingClientRect(), [x, y] = scope.view.places[router];
     return [box.left + scope.canvas.clientLeft + x, box.top + scope.canvas.clientTop + y]; }"""
 

@@ -8,7 +8,9 @@ from scope_pages import Live
 import flitlab as fl
 
 CYCLES = 12
-SHOWN = """([src, id]) => { scope.select({ packet: { src, id } }); return [...document.querySelectorAll(".scope-waits")].map((p) => [p.dataset.vc, p.textContent,
+SHOWN = """([src, id]) => {
+    scope.select({ packet: { src, id } });
+    return [...document.querySelectorAll(".scope-waits")].map((p) => [p.dataset.vc, p.textContent,
     [...p.querySelectorAll("[data-packet]")].map((b) => b.dataset.packet)]); }"""
 
 
@@ -99,7 +101,7 @@ def test_holders_agree_with_the_network(page):
 
 @pytest.mark.parametrize("mutant", [
     ("r.vc === output.owner_vc", "r.vc !== output.owner_vc"), ("r.port === port && r.vc === out_vc", "r.vc === out_vc"),
-    ("id: row.id, what: \"the front", "id: row.id + 1, what: \"the front"),
+    ("holders: named_packet(row,", "holders: named_packet({ src: row.src, id: row.id + 1 },"),
     ("sender(wins.find((e) => e.port === row.port)", "sender(wins.find((e) => e.port !== row.port)")],
     ids=["owner", "buffer", "line", "input port"])
 def test_another_holder_is_detected(page, mutant):

@@ -242,8 +242,9 @@ def check_plots(page, mutant):
         latencies = [e["cycle"] - created[e["src"], e["id"]] for e in events if e["kind"] == "delivered"]
         mean = page.locator("[data-mean]")
         assert float(mean.get_attribute("data-mean")) == pytest.approx(sum(latencies) / len(latencies))
+        few = f"{len(latencies)} packet{'' if len(latencies) == 1 else 's'}"
         assert mean.inner_html() == (f"mean {sum(latencies) / len(latencies):.1f} of {len(latencies)}"
-                                     if len(latencies) >= 100 else f"{len(latencies)} packet{'' if len(latencies) == 1 else 's'}")
+                                     if len(latencies) >= 100 else few)
         longest = max(10, *latencies)
         bins = Counter(24 * x // (longest + 1) for x in latencies)
         heights = page.locator(".scope-bar").evaluate_all("(all) => all.map((bar) => bar.height.baseVal.value)")

@@ -1,5 +1,5 @@
-// Causes for which flits wait, over the whole network: the overlay that shows them, and the search for the next one; and
-// the routers and virtual channels that the description of a deadlock names.
+// Causes for which flits wait, over the whole network: the overlay that shows them, and the search for the next one;
+// and the routers and virtual channels that the description of a deadlock names.
 
 // Causes in the order of their drawing: name, colour, and what the front flit of a virtual channel waits for.
 const CAUSES = {
@@ -69,7 +69,8 @@ function draw_causes(draw, [x, y], size, sums, most) {
 // shortened or names no inputs selects all rows.
 function waits_in(text, recording) {
   if (/ more$/.test(text.trim()) || !/ input .* VC \d+ waits for/.test(text)) return () => true;
-  return ({ router, port, vc }) => text.includes(`router ${recording.name(router)} input ${recording.port_name(router, port)} VC ${vc} waits`);
+  const input = ({ router, port }) => `router ${recording.name(router)} input ${recording.port_name(router, port)}`;
+  return (row) => text.includes(`${input(row)} VC ${row.vc} waits`);
 }
 
 // Returns the routers that a description of a deadlock names.

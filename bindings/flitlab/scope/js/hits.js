@@ -14,7 +14,7 @@ function packets_of(flits) {
   return [...found.values()];
 }
 
-// Returns the router whose box has its centre nearest to a position, the distance, and whether the position is in the box.
+// Returns the router whose centre is nearest to a position, the distance, and whether the position is in its box.
 function router_near(view, at) {
   const { routers } = view.recording.meta, far = view.places.map(([x, y]) => Math.hypot(x - at[0], y - at[1]));
   const nearest = far.reduce((best, d, i) => (d < far[best] ? i : best), 0), [x, y] = view.places[nearest];
@@ -22,14 +22,14 @@ function router_near(view, at) {
   return { router: routers[nearest], far: far[nearest], inside };
 }
 
-// Returns the selections at a position: the router whose box it hits, then the packets with near dots in the order of the
-// drawing; outside of boxes the near packets, nearest first, then a near router.
+// Returns the selections at a position: the router whose box it hits, then the packets with near dots in the order of
+// the drawing; outside of boxes the near packets, nearest first, then a near router.
 function selections_at(view, at, cycle, part) {
   const { router, far, inside } = router_near(view, at), most = inside ? NEAR_IN_ROUTER : NEAR;
-  const near = view.flits(cycle, part).map((flit) => ({ flit, away: Math.hypot(flit.at[0] - at[0], flit.at[1] - at[1]) }))
-    .filter(({ away }) => away <= most);
-  if (inside) return [{ router }, ...packets_of(near.map(({ flit }) => flit).filter((flit) => is_over(view, flit, router)))];
-  const packets = packets_of(near.sort((a, b) => a.away - b.away).map(({ flit }) => flit));
+  const away = (flit) => Math.hypot(flit.at[0] - at[0], flit.at[1] - at[1]);
+  const near = view.flits(cycle, part).filter((flit) => away(flit) <= most);
+  if (inside) return [{ router }, ...packets_of(near.filter((flit) => is_over(view, flit, router)))];
+  const packets = packets_of(near.sort((a, b) => away(a) - away(b)));
   return far <= Math.max(view.size, 10) ? [...packets, { router }] : packets;
 }
 

@@ -1,8 +1,8 @@
 // Drawing of the network on a canvas: routers with their occupancy, channels with their utilisation, flits on channels,
 // and overlays: connections, the path of a packet, and causes for which flits wait.
 
-// Colours of packets. Together with the colours of CAUSES (blocked.js) they differ for colour-blind readers, too, and have
-// a contrast of at least 3:1 with the paper of both themes (tests/bindings/scope/test_colours.py).
+// Colours of packets. Together with the colours of CAUSES (blocked.js) they differ for colour-blind readers, too, and
+// have a contrast of at least 3:1 with the paper of both themes (tests/bindings/scope/test_colours.py).
 const PALETTE = ["#0091FF", "#0A7B44", "#CA2A3E", "#B580C5", "#6F56CF", "#FD529A", "#B52FA7"];
 const UNKNOWN_PACKET = "#888888";
 const USE_WINDOW = 32; // cycles over which channel utilisation is averaged

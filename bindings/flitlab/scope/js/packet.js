@@ -29,8 +29,10 @@ function draw_packet(el, recording, way, cycle, { choose, follow }) {
 }
 
 function wait_text(recording, { row, why, holders }, choose, follow) {
-  const { router, port, vc } = row, here = make("button", { type: "button", onclick: () => choose(router) }, recording.name(router));
-  const held = holders.flatMap(({ src, id, what }, i) => [i ? ", " : " Held by ", packet_button(src, id, follow), ` (${what})`]);
+  const { router, port, vc } = row;
+  const here = make("button", { type: "button", onclick: () => choose(router) }, recording.name(router));
+  const held = holders.flatMap(({ src, id, what }, i) =>
+    [i ? ", " : " Held by ", packet_button(src, id, follow), ` (${what})`]);
   return make("p", { class: "scope-waits", "data-vc": `${router}.${port}.${vc}` }, "Waits in router ", here,
     ` ${recording.port_name(router, port)} VC ${vc}: ${why}.`, ...held, held.length ? "." : "");
 }

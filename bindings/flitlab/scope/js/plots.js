@@ -49,15 +49,16 @@ function mean_of(values) {
   return { mean, half: STUDENT * Math.sqrt(variance / BATCHES) };
 }
 
-// Returns latency and load in the recorded cycles up to `cycle`, in words. If too few packets were delivered in them: the
-// number since the recording began, which does not fall when a long recording loses its oldest cycles.
+// Returns latency and load in the recorded cycles up to `cycle`, in words. If too few packets were delivered in them:
+// the number since the recording began, which does not fall when a long recording loses its oldest cycles.
 function numbers_of_recorded(recording, cycle) {
   const shown = recording.frames.slice(1, cycle - recording.first + 1), latencies = shown.flatMap((f) => f.l);
-  if (latencies.length < ENOUGH) return `${counted(recording.delivered(cycle), "packet")} delivered since cycle ${recording.begun}`;
+  if (latencies.length < ENOUGH)
+    return `${counted(recording.delivered(cycle), "packet")} delivered since cycle ${recording.begun}`;
   const { mean, half } = mean_of(latencies), area = shown.length * Math.max(1, recording.meta.terminals);
   const [offered, accepted] = [0, 1].map((k) => (shown.reduce((sum, f) => sum + f.t[k], 0) / area).toFixed(3));
-  return `latency ${mean.toFixed(1)} ± ${half.toFixed(1)} cycles (95 %; ${counted(latencies.length, "packet")} of the last ` +
-    `${counted(shown.length, "cycle")}); offered ${offered}, accepted ${accepted} flits/cycle/terminal`;
+  return `latency ${mean.toFixed(1)} ± ${half.toFixed(1)} cycles (95 %; ${counted(latencies.length, "packet")} of ` +
+    `the last ${counted(shown.length, "cycle")}); offered ${offered}, accepted ${accepted} flits/cycle/terminal`;
 }
 
 function largest(values, least) {
@@ -76,7 +77,8 @@ function draw_plots(el, recording, cycle) {
     y: high - low - (n / tallest) * (high - low - top), height: (n / tallest) * (high - low - top) })));
   const mean = latencies.length ? latencies.reduce((a, b) => a + b, 0) / latencies.length : null;
   if (mean !== null) histogram.append(svg_part("text", { x: wide - 4, y: 11, "text-anchor": "end", "data-mean": mean },
-    latencies.length < ENOUGH ? counted(latencies.length, "packet") : `mean ${mean.toFixed(1)} of ${latencies.length}`));
+    latencies.length < ENOUGH ? counted(latencies.length, "packet")
+      : `mean ${mean.toFixed(1)} of ${latencies.length}`));
   histogram.append(svg_part("text", { x: left + 2, y: high - 5 }, cycles && `delivered in ${cycles}`));
   // Load.
   const loads = [0, 1].map((k) => smooth(shown.map((f) => f.t[k] / terminals), 32));

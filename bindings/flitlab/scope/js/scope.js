@@ -427,9 +427,10 @@ class Scope {
 
   show_details() {
     const { recording, cycle, sel } = this, follow = (packet) => this.select({ packet });
+    const choose = (router) => this.select({ router });
     this.el.dataset.detailed = cycle;
     this.way = sel.packet ? journey(recording, sel.packet.src, sel.packet.id) : null;
-    if (this.way) draw_packet(this.panel, recording, this.way, cycle, { choose: (router) => this.select({ router }), follow });
+    if (this.way) draw_packet(this.panel, recording, this.way, cycle, { choose, follow });
     else if (sel.router !== undefined) draw_router(this.panel, recording, sel.router, cycle, follow, this.words());
     else this.panel.replaceChildren(this.hint);
     const recorded = sel.router === undefined ? null : recording.tree(sel.router, cycle);
