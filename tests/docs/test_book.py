@@ -47,6 +47,34 @@ def test_answer_and_claims(figure):
     assert names == set(figure.runs), "every run is used, and every used run exists"
 
 
+# Answers of readers who make a plausible mistake, by figure. An exercise must not accept them.
+MISTAKES = {
+    "hot-spot": {"no packets but the hot ones": 1 / 4, "the others bring a whole flit": 1 / 5,
+                 "the hot terminal sends no hot packets": 1 / (15 / 4 + 0.75), "numbers of the 8x8 mesh": 1 / 7.3},
+    "hot-spot-1985": {"no packets but the hot ones": 1 / 0.64, "the others bring a whole flit": 1 / 1.64,
+                      "the hot node sends no hot packets": 1 / (0.6 + 0.96), "numbers of 256 nodes": 1 / 11.2},
+    "turn-models": {"a mean over all 64 terminals": 336 / 64, "one dimension": 3, "uniform traffic": 16 / 3,
+                    "flows of the busiest channel": 7},
+    "turn-models-transpose": {"eight terminals share the channel": 1 / 8, "both halves share it": 1 / 14},
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_plausible_mistakes_are_rejected(name):
+    figure = textbook.figure(name)
+    computed = figure.solve()
+    accepted = {what: answer for what, answer in MISTAKES[name].items()
+                if abs(answer - computed) <= figure.within * abs(computed)}
+    assert accepted == {}
+    assert abs(figure.by_hand - computed) <= figure.within * abs(computed)
+
+
+def test_exercises_of_turn_models_differ():
+    """The two figures show the same network under the same traffic."""
+    here, there = (textbook.figure(name) for name in ("turn-models", "turn-models-transpose"))
+    assert here.unit != there.unit and "hops_mean" in here.answer and "channel_utilization" in there.answer
+
+
 @each
 def test_curves(figure):
     curves = figure.sweeps()
