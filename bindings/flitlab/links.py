@@ -13,7 +13,6 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from math import prod
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +23,7 @@ from flitlab.arguments import is_whole, shown
 from flitlab.experiment import Experiment, file_paths, load
 from flitlab.programs import program_text
 from flitlab.records import parameters_of
+from flitlab.scope import is_in_page
 
 FORMAT = 1
 KEYS = {
@@ -73,8 +73,8 @@ def check_number(name: str, value: Any, low: int, high: int) -> None:
 
 
 def in_page(name: str) -> bool:
-    """Returns whether the page includes a shipped configuration. It includes all with up to 1024 nodes."""
-    return name in shipped.configs() and prod(load(name)._given.get("topology.shape", [1])) <= _core.Recorder.MOST_DRAWN
+    """Returns whether there is a shipped configuration of this name that the page includes."""
+    return name in shipped.configs() and is_in_page(load(name)._given, _core.Recorder.MOST_DRAWN)
 
 
 def _configuration(experiment: Experiment) -> dict[str, str]:

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from itertools import takewhile
-from math import prod
 from pathlib import Path
 
 try:
@@ -24,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
 BUILD = ROOT / "build" / "page"
 sys.path.insert(0, str(ROOT / "bindings" / "flitlab"))  # scope and textbook, which need no compiled package
-# Largest configuration in the page: the scope draws all of its routers. Larger ones are too slow in a browser.
+# Routers that the scope draws; larger configurations are not in the page.
 MOST_ROUTERS = int(re.search(r"kMostDrawn = (\d+)", (ROOT / "bindings/frames/recorder.hpp").read_text())[1])
 FIRST = "vc-mesh-8x8"  # configuration that the page shows first
 # JavaScript files of worker and page.
@@ -40,13 +39,14 @@ def flatten(tree: dict, prefix: str = "") -> dict:
 
 
 def configurations() -> list[dict]:
-    """Returns the shipped configurations: name, description, values by dotted path, texts of the files they name."""
+    """Returns the page's configurations: name, description, values by dotted path, texts of the files they name."""
+    from scope import is_in_page
+
     found = []
     for path in sorted((ROOT / "configs").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
         flat = flatten(tomllib.loads(text))
-        shape = flat.get("topology.shape", [1])
-        if prod(shape) > MOST_ROUTERS:
+        if not is_in_page(flat, MOST_ROUTERS):
             continue
         comment = " ".join(line[1:].strip() for line in takewhile(lambda line: line.startswith("#"), text.splitlines()))
         files = [key for key, value in flat.items() if key.endswith("file") and value]

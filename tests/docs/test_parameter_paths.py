@@ -49,3 +49,12 @@ def test_paths_in_the_docs_are_those_of_parameters():
 def test_a_misspelling_is_found():
     assert unknown('fail("traffic.lod: it must be");') == ["traffic.lod"]
     assert unknown('fail("traffic.load: see kernels/traffic/params.hpp");') == []
+
+
+def test_one_rule_turns_keyword_arguments_into_paths():
+    """Keyword arguments have ``__`` for the dot; flitlab.settings.dotted() is the only place that replaces it."""
+    package = ROOT / "bindings" / "flitlab"
+    rule = re.compile(r"""replace\(\s*["']__["']""")
+    found = [path.relative_to(package).as_posix() for path in package.rglob("*.py")
+             if rule.search(path.read_text(encoding="utf-8"))]
+    assert found == ["settings.py"]

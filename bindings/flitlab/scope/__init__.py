@@ -8,12 +8,21 @@ and each refers only to earlier ones.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from math import prod
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
 MODULES = ("state", "recording", "arbitration", "journey", "blocked", "circuits", "holders", "wires", "titles",
            "zoom", "hits", "network", "router", "plots", "legend", "packet", "controls", "scope", "entry")
+
+
+def is_in_page(given: Mapping[str, Any], most_drawn: int) -> bool:
+    """Returns whether the web page includes a shipped configuration: the scope draws all of its routers. Larger
+    networks are too slow in a browser. given: parameters by dotted path; most_drawn: routers that the scope draws."""
+    return prod(given.get("topology.shape", [1])) <= most_drawn
 
 
 @cache

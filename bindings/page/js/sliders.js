@@ -1,7 +1,8 @@
-// The sliders at the top of the page: load, number of virtual channels, size of a buffer.
+// The sliders at the top of the page: load, number of virtual channels, size of a buffer. most: end of the slider if it
+// is below the parameter's maximum.
 
 const SLIDERS = { "traffic.load": { title: "load", unit: "flits/cycle/terminal", min: 0, most: 1, step: 0.01 },
-  "router.vcs": { title: "virtual channels", unit: "", min: 1, most: 16, step: 1 },
+  "router.vcs": { title: "virtual channels", unit: "", min: 1, step: 1 },
   "router.buffer_flits": { title: "buffer", unit: "flits", min: 1, most: 32, step: 1 } };
 
 class Sliders {
@@ -18,8 +19,8 @@ class Sliders {
       this.el.replaceChildren(...Object.values(this.inputs).map((input) => input.parentElement));
     }
     for (const [path, input] of Object.entries(this.inputs)) {
-      const { value } = settings[path];
-      input.max = Math.max(SLIDERS[path].most, value);
+      const { value, max } = settings[path];
+      input.max = Math.max(SLIDERS[path].most ?? max, value);
       input.value = value;
       this.show_value(path, value);
     }

@@ -9,6 +9,7 @@ from collections import Counter
 import wasm_page
 
 import flitlab as fl
+from flitlab import links
 
 BUILDER = wasm_page.builder()
 
@@ -36,6 +37,18 @@ def test_shipped_configurations_that_a_browser_can_take_are_there():
         texts = {path: text.encode() for path, text in c["texts"].items()}
         assert fl._core.Experiment(c["config"], ".", texts).flat() == exp.flat()
         assert c["about"] == dict(fl.shipped.listing())[name]
+
+
+def test_one_rule_says_which_configurations_the_page_has(monkeypatch):
+    """The builder and links (flitlab.links) take it from the scope."""
+    assert BUILDER.MOST_ROUTERS == fl._core.Recorder.MOST_DRAWN
+    import scope  # as the builder imports it, without the compiled package
+
+    monkeypatch.setattr(scope, "is_in_page", lambda given, most: given["router.kind"] == "t3e")
+    monkeypatch.setattr(links, "is_in_page", scope.is_in_page)
+    names = set(wasm_page.configurations())
+    assert "t3e-16" in names and "vc-mesh-8x8" not in names
+    assert names == {name for name in fl.configs() if links.in_page(name)}
 
 
 def test_files_that_a_configuration_names_are_texts():

@@ -87,6 +87,11 @@ def test_sliders_are_those_of_the_router(opened):
         "(all) => all.length === new Set(all.map((e) => e.dataset.setting)).size")  # no parameter has two controls
 
 
+def test_the_slider_of_virtual_channels_ends_at_the_parameters_maximum(opened):
+    (record,) = [r for r in fl._core.parameters() if r["path"] == "router.vcs"]
+    assert int(opened.locator('[data-setting="router.vcs"]').get_attribute("max")) == record["max"]
+
+
 @pytest.mark.parametrize(("wide", "high"), SIZES)
 def test_the_moving_network_is_on_the_first_screen(browser, text, tmp_path, wide, high):
     """At least half of it; curves are beside it if the window is wide. Nothing is wider than the window."""

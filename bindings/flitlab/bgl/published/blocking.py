@@ -28,6 +28,7 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import once, row
 from flitlab.runner import run
+from flitlab.settings import dotted
 
 # Settings of the nodes that send to a hot region and receive in it. The paper does not give them.
 IN_A_ROW = "all packets to a receiver in a row"
@@ -37,7 +38,7 @@ TRIED = {
     IN_A_ROW: {},
     "a packet taken in 95 cycles": {"reception.take_interval": 95},
     "a packet taken in 190 cycles": {"reception.take_interval": 190},
-    "twice the software's times": {key.replace("__", "."): 2 * value for key, value in HARDWARE.items()},
+    "twice the software's times": {path: 2 * value for path, value in dotted(HARDWARE).items()},
     "senders begin within 20000 cycles": {"software.start_spread": 20000},
     "links that may spoil packets": {"router.link_protocol": True},
 }

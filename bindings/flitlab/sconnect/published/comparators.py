@@ -10,6 +10,7 @@ from functools import cache, partial
 from flitlab.experiment import Experiment
 from flitlab.reproduction import once, row
 from flitlab.runner import run_job
+from flitlab.settings import dotted
 from flitlab.sweeps import sweep
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
@@ -36,7 +37,7 @@ def switch(law: str = "fixed", flits: int = MESSAGE, **settings) -> Experiment:
     """Returns an experiment with the ideal 8 x 8 router. Settings: dotted paths, ``__`` for a dot."""
     return Experiment.from_dict(
         {"router.kind": "switch", "traffic.packet_flits": flits, "traffic.packet_length": LAWS[law]}
-        | {key.replace("__", "."): value for key, value in settings.items()})
+        | dotted(settings))
 
 
 def in_messages(flits: int, messages: int) -> dict[str, int]:
@@ -135,7 +136,7 @@ def network(traffic: str = "random", flow: str = "wormhole", **settings) -> Expe
               "traffic.packet_flits": 10, "traffic.packet_length": "geometric"} | ROUTER | FLOW[flow]
     if traffic == "hot spot":
         values["traffic.hot_fraction"] = HOT
-    return Experiment.from_dict(values | {key.replace("__", "."): value for key, value in settings.items()})
+    return Experiment.from_dict(values | dotted(settings))
 
 
 def reverse(node: int) -> int:

@@ -15,6 +15,7 @@ from flitlab.experiment import Experiment
 from flitlab.network import Network
 from flitlab.reproduction import row
 from flitlab.sconnect import explore_protocol
+from flitlab.settings import dotted
 
 PAPER = "S-Connect: from Networks of Workstations to Supercomputer Performance"
 MESSAGE_BITS = 80  # bits of a message in a TIC (3.1)
@@ -30,7 +31,7 @@ def fabric(**settings) -> Experiment:
     """Returns an experiment on a line of two nodes with one host port each. Settings: dotted paths, ``__`` for a
     dot."""
     flat = {"router.kind": "sconnect", "topology.kind": "mesh", "topology.shape": [2]}
-    return Experiment.from_dict(flat | {key.replace("__", "."): value for key, value in settings.items()})
+    return Experiment.from_dict(flat | dotted(settings))
 
 
 def megabytes(messages_per_cycle: float) -> float:

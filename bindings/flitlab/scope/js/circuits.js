@@ -27,7 +27,8 @@ function ends_of_channels(recording) {
   return recording.channel_ends;
 }
 
-// Returns the words that arrive at routers in a cycle: { router, port, word }. The notes of ports name them.
+// Returns the words that arrive at routers in a cycle: { router, port, word }. The notes of ports name them. A router's
+// state has the words too (`mail`), but as numbers; their format is known only to the core, which writes the notes.
 function arriving_words(recording, cycle) {
   const found = [];
   for (const router of recording.meta.routers)

@@ -111,8 +111,8 @@ function make_hint() {
     make("p", {}, "Click a router to see its ports, buffers and arbitration, or a flit to follow its packet. " +
       "If dots lie over a router, further clicks (or D) select their packets in turn."),
     make("details", {}, make("summary", {}, "keys"), make("p", {}, "Space plays and pauses, ← and → step (Shift: by 10), Page Up and Page " +
-      "Down by 100. N and P (or . and , or ] and [) select the next and the previous router, B the next router with a " +
-      "waiting flit, D the next packet whose dot lies over the router; " +
+      "Down by 100. N and P (or . and , or ] and [) select the next and the previous router, B the next router with " +
+      "a waiting flit, D the next packet whose dot lies over the router; " +
       "+ − 0 zoom, F full screen, R reset, Escape clears the selection. Drag to move the drawing; Ctrl and the wheel zoom.")));
 }
 
