@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flitlab.columns import PortColumns, TerminalColumns, VirtualChannelColumns
 from flitlab.picture import Picture, one_axes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FIRST_REPLY = 1 << 31  # closed loops: requests of a terminal are numbered from 0, its replies from here
 
@@ -70,6 +71,8 @@ class Tree:
 
     def frame(self) -> pd.DataFrame:
         """Returns a table of all values in this part and its parts: path, value, unit, help."""
+        import pandas as pd  # here, because it takes longer to load than all other modules of flitlab together
+
         return pd.DataFrame([(path, v.value, v.unit, v.help) for path, v in self.walk()],
                             columns=["path", "value", "unit", "help"])
 

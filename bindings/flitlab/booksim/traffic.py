@@ -20,26 +20,27 @@ def traffic(settings: Settings, called: str) -> dict[str, Any]:
     classes = settings.whole("classes")
     if not 1 <= classes <= _MOST_CLASSES:
         raise ConfigError(f"{called}: classes = {classes} is not translated: flitlab has 1 to {_MOST_CLASSES} classes.")
-    sizes = [_sizes(settings, c, classes) for c in range(classes)]
+    lengths = [sizes(settings, c, classes) for c in range(classes)]
     means = [sum(flits * weight for flits, weight in of_class) / sum(weight for _, weight in of_class)
-             for of_class in sizes]
+             for of_class in lengths]
     rates = settings.numbers("injection_rate", classes)
     flits = bool(settings["injection_rate_uses_flits"])
     loads = [rate * (1 if flits else mean) for rate, mean in zip(rates, means, strict=True)]
     patterns = [_pattern(text, settings) for text in settings.of_classes("traffic", classes)]
     values = dict(patterns[0][1])
     if classes == 1:
+        only = lengths[0]
         values |= {"traffic.pattern": patterns[0][0],
-                   "traffic.packet_flits": sizes[0][0][0] if len(sizes[0]) == 1 else [list(pair) for pair in sizes[0]]}
+                   "traffic.packet_flits": only[0][0] if len(only) == 1 else [list(pair) for pair in only]}
     else:
-        if any(len(of_class) > 1 for of_class in sizes):
+        if any(len(of_class) > 1 for of_class in lengths):
             raise ConfigError(f"{called}: packet_size = {settings['packet_size']} is not translated with classes = "
                               f"{classes}: flitlab's classes have packets of one length each.")
         if any(more != patterns[0][1] for name, more in patterns if name == "hot_spot"):
             raise ConfigError(f"{called}: traffic = {settings['traffic']} is not translated: flitlab has one set of "
                               "hot terminals.")
         values |= {"traffic.classes": classes, "traffic.class_pattern": [name for name, _ in patterns],
-                   "traffic.class_flits": [of_class[0][0] for of_class in sizes],
+                   "traffic.class_flits": [of_class[0][0] for of_class in lengths],
                    # BookSim's classes share all virtual channels.
                    "traffic.class_vcs": "shared"}
         if sum(loads):
@@ -63,7 +64,7 @@ def _mode(settings: Settings, called: str, load: float, classes: int) -> dict[st
     return {"traffic.load": round(load, 12)}
 
 
-def _sizes(settings: Settings, number: int, classes: int) -> list[tuple[int, int]]:
+def sizes(settings: Settings, number: int, classes: int) -> list[tuple[int, int]]:
     """Returns pairs of a length in flits and its weight for a class of packets."""
     lengths = items(settings.of_classes("packet_size", classes)[number]) or [""]
     weights = repeated(items(settings.of_classes("packet_size_rate", classes)[number]) or [""], len(lengths))

@@ -19,6 +19,7 @@ _ALLOCATORS = {"islip": "islip", "separable_input_first": "separable_input_first
                "rr_wavefront": "wavefront"}
 _PRIORITIES = {"none": "", "class": "highest_priority_first", "age": "oldest_first", "hop_count": "most_hops_first"}
 
+
 @dataclass(frozen=True)
 class Translation:
     """flitlab's parameters, the text of ``topology.file`` for a list of links, and notes on what differs."""
@@ -36,16 +37,28 @@ def translate(text: str, called: str, folder: Path, changes: Iterable[str] = ())
     for change in changes:
         statements += read(f"{change};", change)
     settings = Settings(statements, called)
-    values, graph = network(settings, called, folder)
-    values |= _router(settings, called) | traffic(settings, called) | simulation(settings, called)
+    values, graph = hardware(settings, called, folder)
+    values |= traffic(settings, called) | simulation(settings, called)
     if set(items(str(settings.value("use_read_write")))) == {"0"}:
         settings.use("use_read_write")
-    for name, value in settings.unused().items():
-        if KEYS[name].kind != IGNORED:
-            raise ConfigError(f"{called}: {name} = {value} is not translated: {KEYS[name].note}.")
+    refuse_unused(settings, called)
     differing = {name: settings.value(name) for name, _ in statements if KEYS[name].kind in (EQUIVALENT, IGNORED)}
     return Translation(values, graph, [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}."
                                        for name, value in differing.items()])
+
+
+def hardware(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes | None]:
+    """Returns the parameters of the topology, the routing and the routers, and the text of ``topology.file`` for a list
+    of links. Raises ConfigError."""
+    values, graph = network(settings, called, folder)
+    return values | _router(settings, called), graph
+
+
+def refuse_unused(settings: Settings, called: str) -> None:
+    """Raises ConfigError for a parameter that has an effect in BookSim and that the translation has not used."""
+    for name, value in settings.unused().items():
+        if KEYS[name].kind != IGNORED:
+            raise ConfigError(f"{called}: {name} = {value} is not translated: {KEYS[name].note}.")
 
 
 def _router(settings: Settings, called: str) -> dict[str, Any]:

@@ -1,0 +1,192 @@
+"""The program flitlab-booksim: BookSim 2's command line, its output and its exit codes, with flitlab's network.
+
+Exit codes: 255: a stable simulation, or a configuration that BookSim rejects, too; 0: an unstable simulation, or no
+configuration; 2: a configuration that flitlab cannot express; 3: a failed run (deadlock); 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from flitlab._core import ConfigError, RunError
+from flitlab.booksim.generation import Rejected, Sizes, injection, pattern
+from flitlab.booksim.phases import Rules, Simulation
+from flitlab.booksim.report import Overall
+from flitlab.booksim.samples import shown
+from flitlab.booksim.settings import Settings
+from flitlab.booksim.sources import ClassOfPackets, Sources
+from flitlab.booksim.statements import Value, items, read
+from flitlab.booksim.traffic import sizes
+from flitlab.booksim.translation import hardware, refuse_unused
+from flitlab.experiment import GRAPH, Experiment
+from flitlab.toml import read_text
+
+_BOOKSIMS_ERROR = 255
+_STABLE = 255
+_UNSTABLE = 0
+
+
+def _print(lines: list[str]) -> None:
+    print("\n".join(lines), flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the program; returns its exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: print(f"flitlab-booksim: warning: {message}", file=sys.stderr)
+            return _run(arguments)
+    except Rejected as error:
+        return _failed(error, _BOOKSIMS_ERROR)
+    except ConfigError as error:
+        return _failed(error, 2)
+    except RunError as error:
+        return _failed(error, 3)
+    except MemoryError:
+        return _failed("not enough memory for this configuration.", 2)
+    except KeyboardInterrupt:
+        return _failed("interrupted.", 130)
+    except BrokenPipeError:
+        # The interpreter flushes the buffer at exit. Without this step it would report the error again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _failed(message: object, status: int) -> int:
+    sys.stdout.flush()
+    print(f"flitlab-booksim: {message}", file=sys.stderr)
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    statements, file = _statements(arguments)
+    if file is None:
+        print("Usage: flitlab-booksim configfile... [param=value...]", file=sys.stderr)
+        return 0
+    settings = Settings(statements, file)
+    return _STABLE if _simulate(settings, file) else _UNSTABLE
+
+
+def _statements(arguments: list[str]) -> tuple[list[tuple[str, Value]], str | None]:
+    """Reads the files and statements of a command line, and prints them as BookSim does. Returns all statements, and
+    the last file's name."""
+    statements: list[tuple[str, Value]] = []
+    file = None
+    for argument in arguments:
+        try:
+            if "=" in argument:
+                _print([f"OVERRIDE Parameter: {argument}"])
+                statements += read(f"{argument};", argument)
+            elif not argument.startswith("-"):
+                text = read_text(Path(argument), argument)
+                statements += read(text, argument)
+                # BookSim prints the last character of a file twice.
+                print(f"BEGIN Configuration File: {argument}\n{text}{text[-1:]}", end="")
+                _print([f"END Configuration File: {argument}"])
+                file = argument
+        except ConfigError as error:
+            raise Rejected(str(error)) from None
+    return statements, file
+
+
+def _simulate(settings: Settings, file: str) -> bool:
+    """Runs ``sim_count`` simulations and prints their results. Returns whether they were stable."""
+    experiment = _experiment(settings, file)
+    nodes = int(experiment.derived()["terminals"])
+    number = settings.whole("classes", 1)
+    rng = np.random.default_rng(_seed(settings))
+    classes = _classes(settings, nodes, number, rng)
+    rules = _rules(settings, number)
+    simulations = settings.whole("sim_count", 1)
+    with_csv = bool(settings["print_csv_results"])
+    refuse_unused(settings, file)
+    overall = [Overall() for _ in classes]
+    started = time.monotonic()
+    stable = True
+    for _ in range(simulations):
+        simulation = Simulation(Sources(experiment, classes, nodes, rng, patient=not rules.by_latency), rules, _print)
+        if not simulation.single():
+            _print(["Simulation unstable, ending ..."])
+            stable = False
+            break
+        simulation.finish()
+        simulation.add_to(overall)
+    if stable:
+        _print(["====== Overall Traffic Statistics ======"])
+        for kind, (total, measured) in enumerate(zip(overall, rules.measured, strict=True)):
+            if measured:
+                _print(total.lines(kind))
+        if with_csv:
+            _print([_csv_line(kind, classes[0], overall[0]) for kind in range(number)])
+    _print([f"Total run time {shown(time.monotonic() - started)}"])
+    return stable
+
+
+def _csv_line(kind: int, first: ClassOfPackets, overall: Overall) -> str:
+    """BookSim prints the values of the first class for every class."""
+    return f"results:{kind}," + ",".join([first.name, "0", *map(shown, [first.rate, *overall.values()])])
+
+
+def _experiment(settings: Settings, file: str) -> Experiment:
+    """Returns the network, with packets that this program creates."""
+    path = Path(file)
+    values, graph = hardware(settings, file, path.parent)
+    values |= {"traffic.mode": "host", "run.seed": _seed(settings)}
+    if settings.whole("classes", 1) > 1 and settings["priority"] == "class":
+        raise ConfigError(f"{file}: priority = class is not translated by flitlab-booksim with classes = "
+                          f"{settings['classes']}: its packets have one class in flitlab. Use flitlab run.")
+    if set(items(str(settings["use_read_write"]))) != {"0"}:
+        raise ConfigError(f"{file}: use_read_write = {settings['use_read_write']} is not translated: requests and "
+                          "replies have virtual channels of their own in BookSim, and packets that a program offers "
+                          "share them in flitlab.")
+    if not settings["include_queuing"]:
+        raise ConfigError(f"{file}: include_queuing = 0 is not translated: use the network latency.")
+    try:
+        return Experiment(values, str(path.parent), path.stem, {} if graph is None else {GRAPH: graph})
+    except ConfigError as error:
+        raise ConfigError(f"{file}, translated from BookSim's parameters: {error}") from None
+
+
+def _seed(settings: Settings) -> int:
+    if settings["seed"] == "time":
+        return time.time_ns() % 2**32
+    return settings.whole("seed", -999999999) % 2**32
+
+
+def _classes(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
+    texts = {name: settings.of_classes(name, number) for name in ("traffic", "injection_process")}
+    made = []
+    for kind, rate in enumerate(settings.numbers("injection_rate", number)):
+        lengths, weights = zip(*sizes(settings, kind, number), strict=True)
+        of_class = Sizes(np.array(lengths), np.array(weights, float))
+        if settings["injection_rate_uses_flits"]:
+            rate /= of_class.mean
+        made.append(ClassOfPackets(texts["traffic"][kind], rate,
+                                   injection(texts["injection_process"][kind], settings, nodes, rate, rng),
+                                   pattern(texts["traffic"][kind], settings, nodes, rng), of_class))
+    return made
+
+
+def _rules(settings: Settings, number: int) -> Rules:
+    kind = str(settings["sim_type"])
+    if kind == "batch":
+        raise ConfigError(f"{settings.called}: sim_type = batch is not translated by flitlab-booksim. Use flitlab run.")
+    if kind not in ("latency", "throughput"):
+        raise Rejected(f"{settings.called}: sim_type = {kind} is not one of BookSim 2's: latency, throughput and batch.")
+    settings.use("burst_alpha", "burst_beta", "burst_r1", "batch_size", "batch_count", "max_outstanding_requests")
+
+    def limits(name: str) -> list[float]:
+        return [float(text) for text in settings.of_classes(name, number)]
+
+    return Rules(settings.whole("sample_period", 1), settings.whole("max_samples"),
+                 settings.whole("warmup_periods", -999999999), kind == "latency",
+                 [text != "0" for text in settings.of_classes("measure_stats", number)], limits("latency_thres"),
+                 limits("warmup_thres"), limits("acc_warmup_thres"), limits("stopping_thres"),
+                 limits("acc_stopping_thres"))

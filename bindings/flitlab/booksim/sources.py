@@ -1,0 +1,197 @@
+"""The packets of a simulation: how their sources create them, queue them and offer them to the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flitlab.booksim.generation import Pattern, Process, Sizes
+from flitlab.experiment import Experiment
+from flitlab.network import Network
+
+# A flit of a terminal of BookSim reaches route computation one cycle later than in flitlab, so it arrives later.
+TERMINAL_CYCLES = 1
+_FIRST_CAPACITY = 4096
+
+
+@dataclass(frozen=True)
+class ClassOfPackets:
+    """What the nodes create for one class of packets."""
+
+    name: str  # of the traffic pattern, as in the configuration
+    rate: float  # packets per cycle and node
+    process: Process
+    pattern: Pattern
+    sizes: Sizes
+
+
+class Packets:
+    """Columns of all packets in the order of their creation. The index of a packet is its tag in the network."""
+
+    created: np.ndarray  # cycle
+    source: np.ndarray
+    destination: np.ndarray
+    flits: np.ndarray
+    kind: np.ndarray  # class of packets
+    rank: np.ndarray  # packets that its source has created before
+    before: np.ndarray  # flits that its source has created before
+    arrived: np.ndarray  # whether the tail has arrived
+
+    NAMES = ("created", "source", "destination", "flits", "kind", "rank", "before", "arrived")
+
+    def __init__(self, nodes: int):
+        self.number = 0
+        self.of_source = np.zeros((2, nodes), np.int64)  # packets and flits that each source has created
+        for name in self.NAMES:
+            setattr(self, name, np.zeros(_FIRST_CAPACITY, bool if name == "arrived" else np.int64))
+
+    def add(self, created: np.ndarray, source: np.ndarray, destination: np.ndarray, flits: np.ndarray,
+            kind: np.ndarray) -> np.ndarray:
+        """Adds packets, ordered by creation, and returns their indices."""
+        first, self.number = self.number, self.number + source.size
+        while self.number > self.created.size:
+            for name in self.NAMES:
+                column = getattr(self, name)
+                setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
+        at = slice(first, self.number)
+        self.created[at], self.source[at], self.destination[at] = created, source, destination
+        self.flits[at], self.kind[at] = flits, kind
+        self.rank[at] = _running(source, np.ones_like(source), self.of_source[0])
+        self.before[at] = _running(source, flits, self.of_source[1])
+        return np.arange(first, self.number)
+
+
+def _running(source: np.ndarray, amounts: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Returns the sum of the earlier amounts of the same source, from ``totals[source]`` on, and advances totals."""
+    order = np.argsort(source, kind="stable")
+    grouped, sums = source[order], np.cumsum(amounts[order]) - amounts[order]
+    firsts = np.flatnonzero(np.diff(grouped, prepend=-1))
+    groups = np.diff(firsts, append=source.size)
+    before = np.empty_like(sums)
+    before[order] = sums - np.repeat(sums[firsts], groups) + totals[grouped]
+    totals += np.bincount(source, amounts, totals.size).astype(totals.dtype)
+    return before
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Columns of packets that have arrived, with BookSim's cycles."""
+
+    packet: np.ndarray  # index
+    injected: np.ndarray  # the head left the source queue
+    head: np.ndarray  # the head arrived
+    tail: np.ndarray  # the tail arrived
+    hops: np.ndarray  # routers
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Counts since the start of a simulation."""
+
+    heads: np.ndarray  # [source] packets whose head has left the source queue
+    left: np.ndarray  # [source] flits of the last of them that have not
+    packets: np.ndarray  # [class, source] as heads
+    flits: np.ndarray  # [class, source] flits that have left the source queue
+
+
+class Sources:
+    """A network and the nodes that create its packets. ``patient``: a node offers no more packets than it can send
+    soon, so that the packets that it has not generated vanish at the end, as in BookSim."""
+
+    def __init__(self, experiment: Experiment, classes: list[ClassOfPackets], nodes: int, rng: np.random.Generator,
+                 patient: bool):
+        self.network = Network(experiment)
+        self.classes, self.nodes, self.patient = classes, nodes, patient
+        self.time = 0
+        self.packets = Packets(nodes)
+        self._rng = rng
+        self._queued = np.zeros(0, np.int64)  # packets that have not been offered
+        self._offered = np.zeros(nodes, np.int64)  # packets
+        self._unsent = np.zeros(0, np.int64)  # packets that sent() has not counted
+        self._counts = np.zeros((2, len(classes), nodes), np.int64)  # packets and flits that sent() has counted
+        self._last_kind = np.zeros(nodes, np.int64)  # class of the packet that a source has sent last
+        self._early: list[Arrivals] = []  # arrived in the last cycle of the network, in BookSim in the next one
+
+    def advance(self, cycles: int, creating: bool = True) -> Arrivals:
+        """Advances the network, with new packets if ``creating``. Returns the packets that have arrived."""
+        if creating:
+            self._create(cycles)
+        self._offer(cycles)
+        self.network.step(cycles)
+        self.time += cycles
+        return self._taken()
+
+    def _create(self, cycles: int) -> None:
+        drawn = np.stack([c.process.draw(self._rng, cycles) for c in self.classes], axis=2)
+        cycle, source, kind = np.nonzero(drawn)
+        destination, flits = np.zeros_like(source), np.ones_like(source)
+        for number, c in enumerate(self.classes):
+            mine = kind == number
+            destination[mine] = c.pattern(self._rng, source[mine])
+            flits[mine] = c.sizes.draw(self._rng, int(mine.sum()))
+        new = self.packets.add(self.time + cycle, source, destination, flits, kind)
+        self._queued = np.concatenate([self._queued, new])
+        self._unsent = np.concatenate([self._unsent, new])
+
+    def _offer(self, cycles: int) -> None:
+        p, queued = self.packets, self._queued
+        if self.patient and queued.size:
+            heads = self._heads()
+            flits = np.zeros(self.nodes, np.int64)  # of the packets that have been sent
+            waiting = p.rank[queued] >= heads[p.source[queued]]
+            flits[p.source[queued][waiting][::-1]] = p.before[queued][waiting][::-1]  # the first one of each source
+            soon = p.before[queued] < flits[p.source[queued]] + cycles
+        else:
+            soon = np.ones(queued.size, bool)
+        now, self._queued = queued[soon], queued[~soon]
+        self._offered += np.bincount(p.source[now], minlength=self.nodes)
+        self.network.inject(p.source[now], p.destination[now], p.flits[now], now, p.created[now])
+
+    def _taken(self) -> Arrivals:
+        found = self.network.arrivals()
+        packet = found["tag"].astype(np.int64)
+        columns = [found[name].astype(np.int64) for name in ("injected", "head", "cycle", "hops")]
+        late = columns[2] + TERMINAL_CYCLES >= self.time
+        all_of_them = Arrivals(packet, columns[0], columns[1] + TERMINAL_CYCLES, columns[2] + TERMINAL_CYCLES,
+                               columns[3] + 1)
+        now = [*self._early, _part(all_of_them, ~late)]
+        self._early = [_part(all_of_them, late)]
+        taken = Arrivals(*(np.concatenate([getattr(a, name) for a in now]) for name in Arrivals.__dataclass_fields__))
+        self.packets.arrived[taken.packet] = True
+        return taken
+
+    def _heads(self) -> np.ndarray:
+        waiting = self.network.waiting
+        return self._offered - np.array([waiting(node) for node in range(self.nodes)])
+
+    def sent(self) -> Sent:
+        """Returns how many packets and flits have left the source queues."""
+        p, unsent, heads = self.packets, self._unsent, self._heads()
+        gone = p.rank[unsent] < heads[p.source[unsent]]
+        new, self._unsent = unsent[gone], unsent[~gone]
+        places = p.kind[new] * self.nodes + p.source[new]
+        for counts, amounts in zip(self._counts, (np.ones_like(new), p.flits[new]), strict=True):
+            counts += np.bincount(places, amounts, counts.size).astype(np.int64).reshape(counts.shape)
+        self._last_kind[p.source[new]] = p.kind[new]
+        left = np.zeros(self.nodes, np.int64)
+        if p.flits[:p.number].max(initial=1) > 1:
+            left[:] = [self.network.terminal(node).flits_left for node in range(self.nodes)]
+        flits = self._counts[1].copy()
+        flits[self._last_kind, np.arange(self.nodes)] -= left
+        return Sent(heads, left, self._counts[0].copy(), flits)
+
+    def generated(self, packets: np.ndarray, sent: Sent) -> np.ndarray:
+        """Returns which packets BookSim's sources had generated when ``sent`` was counted: a source generates a packet
+        once all flits of the one before it have left."""
+        p = self.packets
+        source = p.source[packets]
+        return p.rank[packets] < sent.heads[source] + (sent.left[source] == 0)
+
+    def under_way(self) -> np.ndarray:
+        """Returns the packets whose tail has not arrived."""
+        return np.flatnonzero(~self.packets.arrived[:self.packets.number])
+
+
+def _part(a: Arrivals, which: np.ndarray) -> Arrivals:
+    return Arrivals(*(getattr(a, name)[which] for name in Arrivals.__dataclass_fields__))
