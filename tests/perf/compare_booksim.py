@@ -8,15 +8,22 @@ input-first round-robin allocators, on one processor. Some rows of the first tab
 VCs, iSLIP and packets of one flit. A table of its own has BookSim's own files, beside the folder of its program, which
 both programs read; only the load and the length of the simulation are changed. Networks that flitlab builds from a few
 numbers are given to BookSim as lists of links (anynet), on which packets take shortest routes. Prints Markdown tables.
+
+`--only program` runs the program flitlab-booksim in BookSim's place, on each file that BookSim accepts, with the same
+arguments.
 """
 
 import argparse
 import math
 import re
+import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+import scipy.stats
 
 import flitlab as fl
 from flitlab.bench import measure
@@ -47,6 +54,17 @@ FILES = {
     "src/examples/fattree_config": (0.01, 0.2), "src/examples/singleconfig": (0.01, 0.3),
     "src/examples/anynet/anynet_config": (0.001, 0.01, 0.1), "src/examples/dragonflyconfig": (0.02,),
     "runfiles/ftreeconfig": (0.01, 0.2), "runfiles/meshconfig": (0.01, 0.2),
+}
+
+# Files that BookSim accepts -> values of injection_rate below saturation, and further arguments for both programs.
+SHORT = ["sample_period=1000"]  # BookSim needs a minute for a run of the dragonfly's 10000
+WITH_PROGRAM = {
+    "src/examples/torus88": ((0.01, 0.15, 0.22), []), "src/examples/mesh88_lat": ((0.0005, 0.003, 0.005), []),
+    "src/examples/fattree_config": ((0.01, 0.2, 0.4), []), "src/examples/singleconfig": ((0.01, 0.3, 0.5), []),
+    "src/examples/anynet/anynet_config": ((0.01, 0.05, 0.1), []),
+    "src/examples/dragonflyconfig": ((0.05, 0.2, 0.4), SHORT), "src/examples/cmeshconfig": ((0.01, 0.05, 0.1), []),
+    "src/examples/flatflyconfig": ((0.01, 0.1, 0.2), []), "runfiles/dragonflyconfig": ((0.05, 0.2, 0.4), SHORT),
+    "runfiles/ftreeconfig": ((0.01, 0.2, 0.4), []), "runfiles/meshconfig": ((0.01, 0.2, 0.3), []),
 }
 
 # Speedup on the 8x8 mesh: name -> BookSim's configuration, flitlab's. With internal speedup BookSim's stages of 1 cycle
@@ -198,6 +216,53 @@ def files(binary: str, seeds: int) -> None:
                   f"| {other / 1e6:.3f} M | {best / 1e6:.2f} M | {best / other:.0f} |", flush=True)
 
 
+def program(binary: str, seeds: int) -> None:
+    """Both programs with the same arguments, as scripts run them; the seconds are processor time of whole processes."""
+    print("| file | injection_rate | packet latency, BookSim 2 | flitlab-booksim | difference | accepted, BookSim 2 "
+          "| flitlab-booksim | network, flit latency | seconds, BookSim 2 | flitlab-booksim | ratio |\n"
+          "|---|---|---|---|---|---|---|---|---|---|---|")
+    root = Path(binary).resolve().parents[1]
+    theirs, ours = [str(Path(binary).resolve())], [sys.executable, "-m", "flitlab.booksim.program"]
+    for name, (loads, more) in WITH_PROGRAM.items():
+        for load in loads:
+            both, seconds = [], []
+            for command in (ours, theirs):
+                changes = [f"injection_rate={load}", "print_csv_results=1", *more]
+                runs = [timed(command, root / name, [*changes, f"seed={7919 * seed}"]) for seed in range(1, seeds + 1)]
+                both.append([values for values, _ in runs])
+                seconds.append(statistics.mean(taken for _, taken in runs))
+            stable = [sum(run is not None for run in runs) for runs in both]
+            if stable != [seeds, seeds]:
+                print(f"| {name} | {load} | {stable[1]} of {seeds} stable | {stable[0]} stable | | | | | | | |",
+                      flush=True)
+                continue
+            # Fields after injection_rate: minimum, mean and maximum of each statistic.
+            (packet, interval), (others_packet, others_interval) = (mean(runs, 1) for runs in both)
+            accepted, others_accepted = (mean(runs, 22)[0] for runs in both)
+            ratios = ", ".join(f"{mean(both[0], at)[0] / mean(both[1], at)[0]:.3f}" for at in (4, 7))
+            print(f"| {name} | {load} | {others_packet:.2f} ± {others_interval:.2f} | {packet:.2f} ± {interval:.2f} "
+                  f"| {packet / others_packet - 1:+.1%} | {others_accepted:.5f} | {accepted:.5f} | {ratios} "
+                  f"| {seconds[1]:.2f} | {seconds[0]:.2f} | {seconds[1] / seconds[0]:.1f} |", flush=True)
+
+
+def timed(command: list[str], file: Path, arguments: list[str]) -> tuple[list[float] | None, float]:
+    """Returns the values of a line of print_csv_results from the injection rate on, None after an unstable run, and the
+    processor time of the process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out = subprocess.run([*command, file.name, *arguments], cwd=file.parent, capture_output=True, text=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    taken = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    line = re.search(r"^results:0,\w+,0,(.*)$", out, re.MULTILINE)
+    return (None if line is None else [float(word) for word in line[1].split(",")][1:]), taken
+
+
+def mean(runs: list[list[float]], at: int) -> tuple[float, float]:
+    """Returns the mean of a value over the seeds, and the half width of its 95 % confidence interval."""
+    values = [run[at] for run in runs]
+    deviation = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return statistics.mean(values), float(scipy.stats.t.ppf(0.975, max(len(values) - 1, 1))) * deviation
+
+
 def differences(binary: str, seeds: int) -> None:
     """What docs/booksim.md says on adaptive routing and speculation under load: mean latencies on a 4x4 mesh."""
     print("| statements | BookSim 2 | flitlab |\n|---|---|---|")
@@ -270,7 +335,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
-    parser.add_argument("--only", choices=["speed", "families", "files", "latency", "peak", "speedup", "differences"])
+    parser.add_argument("--only", choices=["speed", "families", "files", "latency", "peak", "speedup", "differences",
+                                           "program"])
     args = parser.parse_args()
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
@@ -286,6 +352,8 @@ def main() -> None:
         speedup(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "differences"):
         differences(args.booksim, 1 if args.quick else 3)
+    if args.only in (None, "program"):
+        program(args.booksim, 2 if args.quick else 8)
 
 
 if __name__ == "__main__":

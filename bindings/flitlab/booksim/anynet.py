@@ -12,6 +12,15 @@ from flitlab._core import ConfigError
 
 
 @dataclass(frozen=True)
+class Listed:
+    """The contents of a list, with its own numbers."""
+
+    router_of: dict[int, int]  # node -> router
+    latency: dict[tuple[int, int], int]  # from router, to router -> cycles
+    routers: list[int]
+
+
+@dataclass(frozen=True)
 class Links:
     """A network of routers 0, 1, ... The first ``with_terminals`` ones have ``terminals_each`` terminals."""
 
@@ -28,6 +37,11 @@ class Links:
 
 def read_links(text: str, called: str) -> Links:
     """Reads a list. Raises ConfigError, which names the file as ``called``."""
+    return _numbered(parse(text, called), called)
+
+
+def parse(text: str, called: str) -> Listed:
+    """Returns the contents of a list. Raises ConfigError, which names the file as ``called``."""
     router_of: dict[int, int] = {}  # node -> router
     latency: dict[tuple[int, int], int] = {}  # from router, to router -> cycles
     routers: dict[int, None] = {}
@@ -58,7 +72,7 @@ def read_links(text: str, called: str) -> Links:
             latency[first, other] = 1 if cycles is None else cycles
     if not routers:
         raise ConfigError(f"{called} names no routers.")
-    return _numbered(router_of, latency, sorted(routers), called)
+    return Listed(router_of, latency, sorted(routers))
 
 
 def _parts(words: list[str], where: str) -> list[tuple[str, int, int | None]]:
@@ -85,10 +99,10 @@ def _is_number(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) <= 9
 
 
-def _numbered(router_of: dict[int, int], latency: dict[tuple[int, int], int], routers: list[int],
-              called: str) -> Links:
+def _numbered(listed: Listed, called: str) -> Links:
     """Gives routers the numbers that flitlab needs: terminals in the order of their routers, an equal number at each,
     and routers without terminals last."""
+    router_of, latency, routers = listed.router_of, listed.latency, listed.routers
     nodes: dict[int, list[int]] = {}
     for node in sorted(router_of):
         nodes.setdefault(router_of[node], []).append(node)

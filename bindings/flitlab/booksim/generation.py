@@ -55,8 +55,8 @@ def injection(text: str, settings: Settings, nodes: int, rate: float, rng: np.ra
     """Returns the injection process that a member of ``injection_process`` names. Raises ConfigError."""
     called = settings.called
     if not 0 <= rate <= 1:
-        raise Rejected(f"{called}: injection_rate = {settings.value('injection_rate')} makes {rate:g} packets in a cycle "
-                       "at each node. The rate must be between 0 and 1.")
+        raise Rejected(f"{called}: injection_rate = {settings.value('injection_rate')} makes {rate:g} packets in a "
+                       "cycle at each node. The rate must be between 0 and 1.")
     name, arguments = _call(text)
     if name == "bernoulli":
         return Bernoulli(nodes, rate)

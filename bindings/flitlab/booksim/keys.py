@@ -29,8 +29,10 @@ _PRIORITY = Fate(REFUSED, "flitlab has no such variant of VC allocation")
 
 KEYS: dict[str, Fate] = {
     "acc_stopping_thres": _ENDS, "acc_warmup_thres": _ENDS,
-    "alloc_iters": Fate(EXACT, "`router.allocator_iterations`"),
-    "arb_type": Fate(EXACT, "`router.arbiter`: `round_robin`, `matrix`; `tree` is refused"),
+    "alloc_iters": Fate(IGNORED, "BookSim ignores it, too; an allocator has its iterations as an argument, "
+                        "`sw_allocator = islip(2)`"),
+    "arb_type": Fate(IGNORED, "BookSim ignores it, too; an allocator has its arbiter as an argument, "
+                     "`sw_allocator = separable_input_first(matrix)`"),
     "batch_count": Fate(REFUSED, "flitlab's batch mode has one batch; sweep over `run.seed` to repeat it"),
     "batch_size": Fate(EXACT, "`traffic.batch_packets`, with `sim_type = batch`"),
     "buf_size": Fate(EXACT, "if above 0, `router.buffer_flits` is this number divided by `num_vcs`"),
@@ -79,7 +81,7 @@ KEYS: dict[str, Fate] = {
     "perm_seed": Fate(IGNORED, "`traffic = randperm` is always the same permutation in flitlab, and not one of "
                       "BookSim's; in Python `with_pattern(fl.patterns.permutation(SEED))` draws others"),
     "power_output_file": _POWER, "print_activity": _PRINTED, "print_csv_results": _PRINTED,
-    "priority": Fate(EQUIVALENT, "`router.arbiter`: `class`, `age`, `hop_count`. In BookSim arbiters of `arb_type` "
+    "priority": Fate(EQUIVALENT, "`router.arbiter`: `class`, `age`, `hop_count`. In BookSim arbiters of the allocators "
                      "break ties; in flitlab the lowest number wins"),
     "private_buf_end_vc": _POLICY, "private_buf_size": _POLICY, "private_buf_start_vc": _POLICY,
     "private_bufs": _POLICY,
@@ -105,8 +107,10 @@ KEYS: dict[str, Fate] = {
     "subnets": Fate(REFUSED, "flitlab has no parallel networks"),
     "sw_alloc_delay": Fate(EXACT, "`router.switch_allocation_delay`"),
     "sw_allocator": Fate(EQUIVALENT, "`router.switch_allocator`: `islip`, `separable_input_first`, "
-                         "`separable_output_first`, `wavefront`, `rr_wavefront`; the others are refused. The first "
-                         "diagonal of a wavefront is random in flitlab, and always the same or in turn in BookSim"),
+                         "`separable_output_first`, `wavefront`, `rr_wavefront`; the others are refused. An "
+                         "argument is `router.allocator_iterations` of iSLIP, and `router.arbiter` of a separable "
+                         "allocator (`round_robin`, `matrix`). The first diagonal of a wavefront is random in "
+                         "flitlab, and always the same or in turn in BookSim"),
     "tech_file": _POWER,
     "topology": Fate(EXACT, "`topology.kind`; see the table of topologies"),
     "traffic": Fate(EXACT, "`traffic.pattern`: `uniform`, `bitcomp`, `bitrev`, `shuffle`, `transpose`, `tornado`, "

@@ -103,7 +103,8 @@ def _dragonfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str,
             "topology.channel_delay": [10, 100]}, None
 
 
-def _any(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes]:
+def links_file(settings: Settings, called: str, folder: Path) -> Path:
+    """Returns the file of ``network_file``. Raises ConfigError if there is none."""
     name = str(settings["network_file"])
     if not name:
         raise ConfigError(f"{called}: topology = anynet needs network_file, the list of nodes and routers.")
@@ -113,6 +114,11 @@ def _any(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any],
     if path is None:
         raise ConfigError(f"{called}: network_file = {name} cannot be read: there is no such file beside the "
                           "configuration or in the current folder.")
+    return path
+
+
+def _any(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes]:
+    path = links_file(settings, called, folder)
     links = read_links(read_text(path, str(path)), str(path))
     values: dict[str, Any] = {"topology.kind": "graph", "topology.concentration": links.terminals_each,
                               "topology.file": path.name}

@@ -16,6 +16,7 @@ import numpy as np
 
 from flitlab._core import ConfigError, RunError
 from flitlab.booksim.generation import Rejected, Sizes, injection, pattern
+from flitlab.booksim.heading import heading
 from flitlab.booksim.phases import Rules, Simulation
 from flitlab.booksim.report import Overall
 from flitlab.booksim.samples import shown
@@ -27,6 +28,7 @@ from flitlab.booksim.translation import hardware, refuse_unused
 from flitlab.experiment import GRAPH, Experiment
 from flitlab.toml import read_text
 
+_LARGEST_BUFFER = 255
 _BOOKSIMS_ERROR = 255
 _STABLE = 255
 _UNSTABLE = 0
@@ -107,6 +109,9 @@ def _simulate(settings: Settings, file: str) -> bool:
     simulations = settings.whole("sim_count", 1)
     with_csv = bool(settings["print_csv_results"])
     refuse_unused(settings, file)
+    lines = heading(settings, file, Path(file).parent)
+    if lines:
+        _print(lines)
     overall = [Overall() for _ in classes]
     started = time.monotonic()
     stable = True
@@ -138,6 +143,11 @@ def _experiment(settings: Settings, file: str) -> Experiment:
     """Returns the network, with packets that this program creates."""
     path = Path(file)
     values, graph = hardware(settings, file, path.parent)
+    # flitlab accepts larger buffers only if it knows that packets are long, and a program may offer short ones.
+    if values["router.buffer_flits"] > _LARGEST_BUFFER:
+        warnings.warn(f"buffers of {values['router.buffer_flits']} flits are simulated as {_LARGEST_BUFFER}.",
+                      stacklevel=2)
+        values["router.buffer_flits"] = _LARGEST_BUFFER
     values |= {"traffic.mode": "host", "run.seed": _seed(settings)}
     if settings.whole("classes", 1) > 1 and settings["priority"] == "class":
         raise ConfigError(f"{file}: priority = class is not translated by flitlab-booksim with classes = "
@@ -179,7 +189,7 @@ def _rules(settings: Settings, number: int) -> Rules:
     if kind == "batch":
         raise ConfigError(f"{settings.called}: sim_type = batch is not translated by flitlab-booksim. Use flitlab run.")
     if kind not in ("latency", "throughput"):
-        raise Rejected(f"{settings.called}: sim_type = {kind} is not one of BookSim 2's: latency, throughput and batch.")
+        raise Rejected(f"{settings.called}: sim_type = {kind} is not one of BookSim 2's: latency, throughput, batch.")
     settings.use("burst_alpha", "burst_beta", "burst_r1", "batch_size", "batch_count", "max_outstanding_requests")
 
     def limits(name: str) -> list[float]:
@@ -190,3 +200,7 @@ def _rules(settings: Settings, number: int) -> Rules:
                  [text != "0" for text in settings.of_classes("measure_stats", number)], limits("latency_thres"),
                  limits("warmup_thres"), limits("acc_warmup_thres"), limits("stopping_thres"),
                  limits("acc_stopping_thres"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -17,6 +17,10 @@ from flitlab.booksim.traffic import simulation, traffic
 _ALLOCATORS = {"islip": "islip", "separable_input_first": "separable_input_first",
                "separable_output_first": "separable_output_first", "wavefront": "wavefront",
                "rr_wavefront": "wavefront"}
+# flitlab's parameter for an allocator's argument, and the argument that BookSim takes if there is none.
+_ARGUMENTS = {"islip": ("router.allocator_iterations", "1"),
+              "separable_input_first": ("router.arbiter", "round_robin"),
+              "separable_output_first": ("router.arbiter", "round_robin")}
 _PRIORITIES = {"none": "", "class": "highest_priority_first", "age": "oldest_first", "hop_count": "most_hops_first"}
 
 
@@ -67,7 +71,6 @@ def _router(settings: Settings, called: str) -> dict[str, Any]:
                           "BookSim's input-queued one, router = iq.")
     values: dict[str, Any] = {
         "router.vcs": settings.whole("num_vcs", 1), "router.buffer_flits": _buffer(settings),
-        "router.allocator_iterations": settings.whole("alloc_iters", 1),
         "router.hold_switch_for_packet": bool(settings["hold_switch_for_packet"]),
         "router.wait_for_tail_credit": bool(settings["wait_for_tail_credit"]),
         "router.input_speedup": settings.whole("input_speedup", 1),
@@ -75,12 +78,7 @@ def _router(settings: Settings, called: str) -> dict[str, Any]:
         # From the switch to the sender over a channel of 1 cycle; one more in each of the two routers.
         "router.credit_delay": settings.whole("credit_delay") + 2,
     }
-    for name in ("vc_allocator", "sw_allocator"):
-        word = str(settings[name])
-        if word not in _ALLOCATORS:
-            raise ConfigError(f"{called}: {name} = {word} is not translated. flitlab reads {', '.join(_ALLOCATORS)}.")
-        values["router.vc_allocator" if name == "vc_allocator" else "router.switch_allocator"] = _ALLOCATORS[word]
-    return values | _arbiters(settings, called) | _stages(settings, called)
+    return values | _allocators(settings, called) | _stages(settings, called)
 
 
 def _buffer(settings: Settings) -> int:
@@ -89,10 +87,34 @@ def _buffer(settings: Settings) -> int:
     return own if shared <= 0 else max(shared // settings.whole("num_vcs", 1), 1)
 
 
-def _arbiters(settings: Settings, called: str) -> dict[str, Any]:
-    arbiter, priority = str(settings["arb_type"]), str(settings["priority"])
+def _allocators(settings: Settings, called: str) -> dict[str, Any]:
+    """Returns the parameters of allocators and arbiters. An allocator may have an argument: the iterations of iSLIP, or
+    the arbiter of a separable one."""
+    values: dict[str, Any] = {}
+    arguments: dict[str, str] = {}  # for flitlab's parameter, the argument of the allocators that have one
+    for name, path in (("vc_allocator", "router.vc_allocator"), ("sw_allocator", "router.switch_allocator")):
+        text = str(settings[name])
+        word, _, rest = text.partition("(")
+        if word not in _ALLOCATORS:
+            raise ConfigError(f"{called}: {name} = {text} is not translated. flitlab reads {', '.join(_ALLOCATORS)}.")
+        values[path] = _ALLOCATORS[word]
+        if values[path] == "wavefront":
+            continue
+        of, default = _ARGUMENTS[values[path]]
+        argument = rest.removesuffix(")") or default
+        if arguments.setdefault(of, argument) != argument:
+            raise ConfigError(f"{called}: vc_allocator = {settings['vc_allocator']} and sw_allocator = {text} are not "
+                              f"translated: in flitlab {of} holds for both.")
+    values["router.allocator_iterations"] = settings.whole_of(arguments.get("router.allocator_iterations", "1"),
+                                                              "sw_allocator", 1)
+    return values | _arbiters(settings, called, arguments.get("router.arbiter", "round_robin"))
+
+
+def _arbiters(settings: Settings, called: str, arbiter: str) -> dict[str, Any]:
+    priority = str(settings["priority"])
     if arbiter not in ("round_robin", "matrix"):
-        raise ConfigError(f"{called}: arb_type = {arbiter} is not translated. flitlab reads round_robin and matrix.")
+        raise ConfigError(f"{called}: the arbiter {arbiter} of an allocator is not translated. flitlab reads "
+                          "round_robin and matrix.")
     if priority not in _PRIORITIES:
         raise ConfigError(f"{called}: priority = {priority} is not translated. flitlab reads {', '.join(_PRIORITIES)}.")
     values: dict[str, Any] = {"router.arbiter": _PRIORITIES[priority] or arbiter}

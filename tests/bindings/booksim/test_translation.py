@@ -134,6 +134,17 @@ def test_patterns_have_booksims_destinations(name, tmp_path):
     assert pairs == {(s, PATTERNS[name](4)(s)) for s in range(16)}
 
 
+def test_allocators_have_arguments(tmp_path):
+    """BookSim's routers ignore alloc_iters and arb_type."""
+    e = experiment(MESH + "alloc_iters = 4; arb_type = matrix;", tmp_path)
+    assert e["router.allocator_iterations"] == 1 and e["router.arbiter"] == "round_robin"
+    e = experiment(MESH + "vc_allocator = islip(2); sw_allocator = islip(2);", tmp_path)
+    assert e["router.allocator_iterations"] == 2
+    e = experiment(MESH + "sw_allocator = separable_input_first(matrix);", tmp_path)
+    assert e["router.arbiter"] == "matrix" and e["router.switch_allocator"] == "separable_input_first"
+    assert e["router.vc_allocator"] == "islip" and e["router.allocator_iterations"] == 1
+
+
 def test_classes_have_rates_lengths_and_patterns_of_their_own(tmp_path):
     e = experiment(MESH + "classes = 3; injection_rate = {0.1,0.02}; packet_size = {1,5}; "
                    "traffic = {uniform,transpose}; priority = class; class_priority = {0,2};", tmp_path)
@@ -224,6 +235,9 @@ def test_topologies(text, changes, tmp_path):
     (MESH + "num_vcs = 99;", r"test\.cfg, translated from BookSim's parameters: router\.vcs = 99 is out of range"),
     (MESH + "use_read_write = 1;", r"use_read_write = 1 is not translated: set `traffic\.mode"),
     (MESH + "sw_allocator = pim;", r"sw_allocator = pim is not translated\. flitlab reads islip"),
+    (MESH + "sw_allocator = islip(2);", r"sw_allocator = islip\(2\) are not translated: in flitlab router\.alloc"),
+    (MESH + "sw_allocator = islip(two); vc_allocator = islip(two);", r"two is not a whole number"),
+    (MESH + "sw_allocator = separable_input_first(tree(2,matrix));", r"the arbiter tree\(2,matrix\) of an allocator"),
     (MESH + "internal_speedup = 1.5;", r"internal_speedup = 1\.5 is not translated"),
     (MESH + "classes = 9;", r"classes = 9 is not translated"),
     (MESH + "traffic = taper64;", r"traffic = taper64 is not translated"),
