@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flitlab.booksim.report import Overall, rates, remaining, sampled
+from flitlab.booksim.report import MOST_LISTED, Overall, rates, remaining, sampled
 from flitlab.booksim.samples import Samples, ratio, shown
 from flitlab.booksim.sources import Arrivals, Sources
 
@@ -18,7 +18,7 @@ _LONGEST_STEP = 1000
 _PATIENT_STEP = 100
 _CHECK_CYCLES = 1000  # while packets drain, BookSim looks at the latency so often
 # From the last arrival until the credit of the flit is back.
-_CREDIT_CYCLES = 2
+CREDIT_CYCLES = 2
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,11 @@ class Simulation:
     @property
     def time(self) -> int:
         return self.sources.time
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of the statistics."""
+        return (self.drain_time if self.state == DRAINING else self.time) - self.reset_time
 
     def clear(self) -> None:
         """Starts new statistics."""
@@ -171,7 +176,7 @@ class Simulation:
             if not rules.measured[number]:
                 continue
             latency = of_class.packet.average
-            accepted = ratio(of_class.accepted[1].sum() / (self.time - self.reset_time), self.sources.nodes)
+            accepted = ratio(of_class.accepted[1].sum() / self.cycles, self.sources.nodes)
             latency_before, accepted_before = before[number]
             before[number] = latency, accepted
             changes = [abs(ratio(latency - latency_before, latency)), abs(ratio(accepted - accepted_before, accepted))]
@@ -243,7 +248,7 @@ class Simulation:
             if waited % _CHECK_CYCLES == 0:
                 self.sources.network.check()
                 self._out(self.remaining_lines())
-        self._out([f"Time taken is {last + 1 + _CREDIT_CYCLES} cycles"])
+        self._out([f"Time taken is {last + 1 + CREDIT_CYCLES} cycles"])
 
     def counts(self, number: int) -> list[np.ndarray]:
         """Returns packets sent and accepted, flits sent and accepted, by node, until the end of the measurement."""
@@ -257,7 +262,7 @@ class Simulation:
         for number, (of_class, total) in enumerate(zip(self.classes, overall, strict=True)):
             if self.rules.measured[number]:
                 total.add([of_class.packet, of_class.network, of_class.flit, of_class.fragmentation],
-                          self.counts(number), self.drain_time - self.reset_time, of_class.hops.average)
+                          self.counts(number), self.cycles, of_class.hops.average)
 
     def period_lines(self) -> list[str]:
         p, open_packets, lines = self.sources.packets, self._generated_under_way(), []
@@ -266,14 +271,13 @@ class Simulation:
                 continue
             counts = self.counts(number)
             mine = open_packets[p.kind[open_packets] == number]
-            cycles = self.time - self.reset_time
             lines += [f"Class {number}:", *sampled("Packet latency", of_class.packet),
                       *sampled("Network latency", of_class.network), f"Slowest packet = {of_class.slowest_packet}",
                       *sampled("Flit latency", of_class.flit), f"Slowest flit = {of_class.slowest_flit}",
                       *sampled("Fragmentation", of_class.fragmentation)]
             for name, of_nodes in zip(("Injected packet", "Accepted packet", "Injected flit", "Accepted flit"), counts,
                                       strict=True):
-                lines += rates(f"{name} rate", of_nodes, cycles)
+                lines += rates(f"{name} rate", of_nodes, self.cycles)
             sums = [float(of_nodes.sum()) for of_nodes in counts]
             lines += [f"Injected packet length average = {shown(ratio(sums[2], sums[0]))}",
                       f"Accepted packet length average = {shown(ratio(sums[3], sums[1]))}",
@@ -283,11 +287,15 @@ class Simulation:
 
     def remaining_lines(self) -> list[str]:
         p, open_packets, lines = self.sources.packets, self._generated_under_way(), []
-        first = np.cumsum(p.flits[:p.number]) - p.flits[:p.number]  # number of a packet's first flit
         for number in range(len(self.classes)):
             mine = open_packets[p.kind[open_packets] == number]
             measured = mine[self._is_measured(mine)]
-            lists = [[int(first[packet]) + flit for packet in some[:10] for flit in range(p.flits[packet])]
-                     for some in (mine, measured)]
-            lines += remaining(number, lists[0], int(p.flits[mine].sum()), lists[1], int(p.flits[measured].sum()))
+            lines += remaining(number, self.flits_of(mine), int(p.flits[mine].sum()), self.flits_of(measured),
+                               int(p.flits[measured].sum()))
         return lines
+
+    def flits_of(self, packets: np.ndarray) -> list[int]:
+        """Returns the numbers of the first flits of packets, at least as many as are listed."""
+        flits = self.sources.packets.flits
+        first = np.cumsum(flits) - flits
+        return [int(first[packet]) + flit for packet in packets[:MOST_LISTED] for flit in range(flits[packet])]

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from flitlab._core import ConfigError, RunError
+from flitlab.booksim.batch import Batches, BatchSimulation
 from flitlab.booksim.generation import Rejected, Sizes, injection, pattern
 from flitlab.booksim.heading import heading
 from flitlab.booksim.phases import Rules, Simulation
@@ -105,7 +106,7 @@ def _simulate(settings: Settings, file: str) -> bool:
     number = settings.whole("classes", 1)
     rng = np.random.default_rng(_seed(settings))
     classes = _classes(settings, nodes, number, rng)
-    rules = _rules(settings, number)
+    rules, batches = _rules(settings, number), _batches(settings, number)
     simulations = settings.whole("sim_count", 1)
     with_csv = bool(settings["print_csv_results"])
     refuse_unused(settings, file)
@@ -113,30 +114,41 @@ def _simulate(settings: Settings, file: str) -> bool:
     if lines:
         _print(lines)
     overall = [Overall() for _ in classes]
+    batch_times = np.zeros(3)
     started = time.monotonic()
     stable = True
     for _ in range(simulations):
-        simulation = Simulation(Sources(experiment, classes, nodes, rng, patient=not rules.by_latency), rules, _print)
+        sources = Sources(experiment, classes, nodes, rng, patient=batches is None and not rules.by_latency)
+        simulation = (Simulation(sources, rules, _print) if batches is None
+                      else BatchSimulation(sources, rules, batches, _print))
         if not simulation.single():
             _print(["Simulation unstable, ending ..."])
             stable = False
             break
         simulation.finish()
         simulation.add_to(overall)
+        if isinstance(simulation, BatchSimulation):
+            batch_times += [simulation.durations.minimum, simulation.durations.average, simulation.durations.maximum]
     if stable:
         _print(["====== Overall Traffic Statistics ======"])
         for kind, (total, measured) in enumerate(zip(overall, rules.measured, strict=True)):
             if measured:
                 _print(total.lines(kind))
+        values = overall[0].values()
+        if batches is not None:
+            times = (batch_times / simulations).tolist()
+            values += times
+            # BookSim has one label for the minimum, the mean and the maximum.
+            _print([f"Overall min batch duration = {shown(value)} ({simulations} samples)" for value in times])
         if with_csv:
-            _print([_csv_line(kind, classes[0], overall[0]) for kind in range(number)])
+            _print([_csv_line(kind, classes[0], values) for kind in range(number)])
     _print([f"Total run time {shown(time.monotonic() - started)}"])
     return stable
 
 
-def _csv_line(kind: int, first: ClassOfPackets, overall: Overall) -> str:
+def _csv_line(kind: int, first: ClassOfPackets, values: list[float]) -> str:
     """BookSim prints the values of the first class for every class."""
-    return f"results:{kind}," + ",".join([first.name, "0", *map(shown, [first.rate, *overall.values()])])
+    return f"results:{kind}," + ",".join([first.name, "0", *map(shown, [first.rate, *values])])
 
 
 def _experiment(settings: Settings, file: str) -> Experiment:
@@ -184,13 +196,21 @@ def _classes(settings: Settings, nodes: int, number: int, rng: np.random.Generat
     return made
 
 
+def _batches(settings: Settings, number: int) -> Batches | None:
+    packets, batches, outstanding = (settings.whole(name, least) for name, least in
+                                     (("batch_size", 1), ("batch_count", 1), ("max_outstanding_requests", -999999999)))
+    if settings["sim_type"] != "batch":
+        return None
+    if number > 1:
+        raise ConfigError(f"{settings.called}: sim_type = batch is not translated with classes = {number}.")
+    return Batches(packets, batches, outstanding)
+
+
 def _rules(settings: Settings, number: int) -> Rules:
     kind = str(settings["sim_type"])
-    if kind == "batch":
-        raise ConfigError(f"{settings.called}: sim_type = batch is not translated by flitlab-booksim. Use flitlab run.")
-    if kind not in ("latency", "throughput"):
+    if kind not in ("latency", "throughput", "batch"):
         raise Rejected(f"{settings.called}: sim_type = {kind} is not one of BookSim 2's: latency, throughput, batch.")
-    settings.use("burst_alpha", "burst_beta", "burst_r1", "batch_size", "batch_count", "max_outstanding_requests")
+    settings.use("burst_alpha", "burst_beta", "burst_r1")
 
     def limits(name: str) -> list[float]:
         return [float(text) for text in settings.of_classes(name, number)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from flitlab.booksim.samples import Samples, ratio, shown
 
-_MOST_LISTED = 10
+MOST_LISTED = 10
 
 
 def sampled(name: str, samples: Samples) -> list[str]:
@@ -36,8 +36,8 @@ def remaining(kind: int, flits: Sequence[int], total: int, measured: Sequence[in
     """``flits``, ``measured``: the numbers of the first flits that are under way."""
     lines = [f"Class {kind}:"]
     for name, listed, number in (("Remaining", flits, total), ("Measured", measured, total_measured)):
-        more = "[...] " if number > _MOST_LISTED else ""
-        lines.append(f"{name} flits: {''.join(f'{flit} ' for flit in listed[:_MOST_LISTED])}{more}({number} flits)")
+        more = "[...] " if number > MOST_LISTED else ""
+        lines.append(f"{name} flits: {''.join(f'{flit} ' for flit in listed[:MOST_LISTED])}{more}({number} flits)")
     return lines
 
 

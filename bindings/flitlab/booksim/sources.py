@@ -57,20 +57,24 @@ class Packets:
         at = slice(first, self.number)
         self.created[at], self.source[at], self.destination[at] = created, source, destination
         self.flits[at], self.kind[at] = flits, kind
-        self.rank[at] = _running(source, np.ones_like(source), self.of_source[0])
-        self.before[at] = _running(source, flits, self.of_source[1])
+        self.rank[at], self.before[at] = _before(source, flits, self.of_source)
         return np.arange(first, self.number)
 
 
-def _running(source: np.ndarray, amounts: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Returns the sum of the earlier amounts of the same source, from ``totals[source]`` on, and advances totals."""
+def _before(source: np.ndarray, flits: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Returns how many packets and flits the source of each packet has created before, from ``totals[:, source]`` on,
+    and advances totals."""
     order = np.argsort(source, kind="stable")
-    grouped, sums = source[order], np.cumsum(amounts[order]) - amounts[order]
-    firsts = np.flatnonzero(np.diff(grouped, prepend=-1))
-    groups = np.diff(firsts, append=source.size)
-    before = np.empty_like(sums)
-    before[order] = sums - np.repeat(sums[firsts], groups) + totals[grouped]
-    totals += np.bincount(source, amounts, totals.size).astype(totals.dtype)
+    grouped = source[order]
+    sums = np.zeros((2, source.size + 1), np.int64)
+    sums[0] = np.arange(source.size + 1)
+    np.cumsum(flits[order], out=sums[1, 1:])
+    is_first = np.ones(source.size, bool)
+    is_first[1:] = grouped[1:] != grouped[:-1]
+    firsts = np.flatnonzero(is_first)
+    before = np.empty((2, source.size), np.int64)
+    before[:, order] = sums[:, :-1] - sums[:, firsts[is_first.cumsum() - 1]] + totals[:, grouped]
+    totals[:, grouped[firsts]] += np.diff(sums[:, [*firsts, source.size]])
     return before
 
 
@@ -113,14 +117,15 @@ class Sources:
         self._last_kind = np.zeros(nodes, np.int64)  # class of the packet that a source has sent last
         self._early: list[Arrivals] = []  # arrived in the last cycle of the network, in BookSim in the next one
 
-    def advance(self, cycles: int, creating: bool = True) -> Arrivals:
-        """Advances the network, with new packets if ``creating``. Returns the packets that have arrived."""
+    def advance(self, cycles: int, creating: bool = True, ahead: bool = False) -> Arrivals:
+        """Advances the network, with new packets if ``creating``. Returns the packets that have arrived. ``ahead``: also
+        those that arrive in the last cycle of the network, which is the next one in BookSim."""
         if creating:
             self._create(cycles)
         self._offer(cycles)
         self.network.step(cycles)
         self.time += cycles
-        return self._taken()
+        return self._taken(self.time + TERMINAL_CYCLES if ahead else self.time)
 
     def _create(self, cycles: int) -> None:
         drawn = np.stack([c.process.draw(self._rng, cycles) for c in self.classes], axis=2)
@@ -131,8 +136,17 @@ class Sources:
             destination[mine] = c.pattern(self._rng, source[mine])
             flits[mine] = c.sizes.draw(self._rng, int(mine.sum()))
         new = self.packets.add(self.time + cycle, source, destination, flits, kind)
-        self._queued = np.concatenate([self._queued, new])
-        self._unsent = np.concatenate([self._unsent, new])
+        self._queue(new)
+
+    def create(self, source: np.ndarray, created: np.ndarray) -> None:
+        """Creates packets of the first class in cycles to come."""
+        flits = self.classes[0].sizes.draw(self._rng, source.size)
+        self._queue(self.packets.add(created, source, self.classes[0].pattern(self._rng, source), flits,
+                                     np.zeros_like(source)))
+
+    def _queue(self, packets: np.ndarray) -> None:
+        self._queued = np.concatenate([self._queued, packets])
+        self._unsent = np.concatenate([self._unsent, packets])
 
     def _offer(self, cycles: int) -> None:
         p, queued = self.packets, self._queued
@@ -148,16 +162,16 @@ class Sources:
         self._offered += np.bincount(p.source[now], minlength=self.nodes)
         self.network.inject(p.source[now], p.destination[now], p.flits[now], now, p.created[now])
 
-    def _taken(self) -> Arrivals:
+    def _taken(self, until: int) -> Arrivals:
         found = self.network.arrivals()
         packet = found["tag"].astype(np.int64)
         columns = [found[name].astype(np.int64) for name in ("injected", "head", "cycle", "hops")]
-        late = columns[2] + TERMINAL_CYCLES >= self.time
+        late = columns[2] + TERMINAL_CYCLES >= until
         all_of_them = Arrivals(packet, columns[0], columns[1] + TERMINAL_CYCLES, columns[2] + TERMINAL_CYCLES,
                                columns[3] + 1)
         now = [*self._early, _part(all_of_them, ~late)]
         self._early = [_part(all_of_them, late)]
-        taken = Arrivals(*(np.concatenate([getattr(a, name) for a in now]) for name in Arrivals.__dataclass_fields__))
+        taken = joined(now)
         self.packets.arrived[taken.packet] = True
         return taken
 
@@ -191,6 +205,10 @@ class Sources:
     def under_way(self) -> np.ndarray:
         """Returns the packets whose tail has not arrived."""
         return np.flatnonzero(~self.packets.arrived[:self.packets.number])
+
+
+def joined(several: list[Arrivals]) -> Arrivals:
+    return Arrivals(*(np.concatenate([getattr(a, name) for a in several]) for name in Arrivals.__dataclass_fields__))
 
 
 def _part(a: Arrivals, which: np.ndarray) -> Arrivals:
