@@ -91,7 +91,7 @@ class Sizes:
 
     @property
     def mean(self) -> float:
-        return float(self.flits @ self.weights / self.weights.sum())
+        return float((self.flits * self.weights).sum() / self.weights.sum())
 
     def draw(self, rng: np.random.Generator, number: int) -> np.ndarray:
         if self.flits.size == 1:

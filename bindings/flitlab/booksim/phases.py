@@ -41,8 +41,7 @@ class OfClass:
     """The statistics of one class of packets since they were cleared."""
 
     def __init__(self, nodes: int):
-        self.packet, self.network, self.flit, self.hops = Samples(), Samples(), Samples(), Samples(20)
-        self.fragmentation = Samples(100)
+        self.packet, self.network, self.flit, self.fragmentation, self.hops = (Samples() for _ in range(5))
         self.accepted = np.zeros((2, nodes), np.int64)  # packets and flits that arrived at each node
         self.clear()
 

@@ -12,9 +12,9 @@ _MINUS_NAN = math.copysign(math.nan, -1)
 
 class Samples:
     """Mean, minimum and maximum of samples that are not kept. ``bins``: number of bins of width 1 of the histogram, the
-    last of which takes all larger samples."""
+    last of which takes all larger samples; 0: no histogram."""
 
-    def __init__(self, bins: int = 1000):
+    def __init__(self, bins: int = 0):
         self._bins = bins
         self.clear()
 
@@ -26,13 +26,12 @@ class Samples:
         """Adds samples, of which each counts ``weights`` times."""
         if not values.size:
             return
-        counts = np.ones(values.size, np.int64) if weights is None else weights
-        self.number += int(counts.sum())
-        self.sum += float(values @ counts)
-        self.minimum = _least(self.minimum, float(values.min()))
-        self.maximum = -_least(-self.maximum, -float(values.max()))
-        at = np.clip(values, 0, self._bins - 1).astype(np.int64)
-        self.histogram += np.bincount(at, counts, self._bins).astype(np.int64)
+        self.number += values.size if weights is None else int(weights.sum())
+        self.sum += float((values if weights is None else values * weights).sum())
+        self.bound(values)
+        if self._bins:
+            at = np.clip(values, 0, self._bins - 1).astype(np.int64)
+            self.histogram += np.bincount(at, weights, self._bins).astype(np.int64)
 
     def bound(self, values: np.ndarray) -> None:
         """Extends minimum and maximum by values without counting them as samples."""
