@@ -1,5 +1,5 @@
-"""BookSim's batches (batchtrafficmanager.cpp): each node sends a number of packets as fast as it can, and the batch ends
-when all have arrived."""
+"""BookSim's batches (batchtrafficmanager.cpp): each node sends a number of packets as fast as it can, and the batch
+ends when all have arrived."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flitlab.booksim.phases import CREDIT_CYCLES, DRAINING, RUNNING, Rules, Simulation
+from flitlab.booksim.phases import DRAINING, RUNNING, Rules, Simulation
 from flitlab.booksim.report import remaining
 from flitlab.booksim.samples import Samples, shown
 from flitlab.booksim.sources import Arrivals, Sources, joined
@@ -30,8 +30,9 @@ class Batches:
 class BatchSimulation(Simulation):
     """Batches of one class of packets."""
 
-    def __init__(self, sources: Sources, rules: Rules, batches: Batches, out: Callable[[list[str]], None]):
-        super().__init__(sources, rules, out)
+    def __init__(self, sources: Sources, rules: Rules, out: Callable[[list[str]], None],
+                 write: Callable[[Simulation], None], batches: Batches):
+        super().__init__(sources, rules, out, write)
         self._batches = batches
         self.durations = Samples()
 
@@ -48,7 +49,8 @@ class BatchSimulation(Simulation):
         return True
 
     def finish(self) -> None:
-        self._out(["Draining remaining packets ...", f"Time taken is {self.cycles + CREDIT_CYCLES} cycles"])
+        self._out(["Draining remaining packets ...", f"Time taken is {self.cycles + self.rules.credit_cycles} cycles"])
+        self._write(self)
 
     def _batch(self, number: int) -> None:
         each, limit, nodes, start = self._batches.packets, self._batches.outstanding, self.sources.nodes, self.time
@@ -102,8 +104,8 @@ class BatchSimulation(Simulation):
 
     def _date(self, a: Arrivals, free_from: np.ndarray, start: int, base: int) -> np.ndarray:
         """Sets the cycles in which BookSim says that the packets of a batch were created. A node that waits for its
-        source queue counts its packets from the last cycle in which it waited for arrivals. Returns ``[packet, source]``
-        the cycle in which the packet entered the queue."""
+        source queue counts its packets from the last cycle in which it waited for arrivals. Returns the cycle in which
+        each packet entered the queue, ``[packet, source]``."""
         p = self.sources.packets
         place = p.rank[a.packet] - base, p.source[a.packet]
         flits, injected, packet = (np.zeros(free_from.shape, np.int64) for _ in range(3))

@@ -17,8 +17,6 @@ _CONVERGED = 3  # sample periods in a row with little change
 _LONGEST_STEP = 1000
 _PATIENT_STEP = 100
 _CHECK_CYCLES = 1000  # while packets drain, BookSim looks at the latency so often
-# From the last arrival until the credit of the flit is back.
-CREDIT_CYCLES = 2
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,8 @@ class Rules:
     max_samples: int
     warmup_periods: int
     by_latency: bool  # sim_type = latency; else throughput
+    credit_cycles: int  # from the last arrival until the credit of the flit is back
+    detailed: bool  # histograms and statistics of pairs of nodes
     measured: list[bool]  # measure_stats
     latency_limit: list[float]
     warmup_latency: list[float]
@@ -40,8 +40,11 @@ class Rules:
 class OfClass:
     """The statistics of one class of packets since they were cleared."""
 
-    def __init__(self, nodes: int):
-        self.packet, self.network, self.flit, self.fragmentation, self.hops = (Samples() for _ in range(5))
+    def __init__(self, nodes: int, detailed: bool):
+        self.packet, self.network, self.flit, self.fragmentation, self.hops = (
+            Samples(bins if detailed else 0) for bins in (1000, 1000, 1000, 100, 20))
+        # [statistic][source * nodes + destination]: packets, their latency and network latency, flits, their latency
+        self.pairs = np.zeros((5, nodes * nodes if detailed else 0))
         self.accepted = np.zeros((2, nodes), np.int64)  # packets and flits that arrived at each node
         self.clear()
 
@@ -49,15 +52,17 @@ class OfClass:
         for samples in (self.packet, self.network, self.flit, self.fragmentation, self.hops):
             samples.clear()
         self.accepted[:] = 0
+        self.pairs[:] = 0
         self.slowest_packet = self.slowest_flit = -1
 
 
 class Simulation:
-    """One simulation. ``out`` prints lines."""
+    """One simulation. ``out`` prints lines; ``write`` writes a simulation that has ended to the file of statistics."""
 
-    def __init__(self, sources: Sources, rules: Rules, out: Callable[[list[str]], None]):
-        self.sources, self.rules, self._out = sources, rules, out
-        self.classes = [OfClass(sources.nodes) for _ in sources.classes]
+    def __init__(self, sources: Sources, rules: Rules, out: Callable[[list[str]], None],
+                 write: Callable[[Simulation], None]):
+        self.sources, self.rules, self._out, self._write = sources, rules, out, write
+        self.classes = [OfClass(sources.nodes, rules.detailed) for _ in sources.classes]
         self.state = WARMING_UP
         self.drain_time = -1
         self._unmeasured = np.zeros(sources.nodes, np.int64)  # [source] packets generated before the measurement
@@ -120,6 +125,7 @@ class Simulation:
             of_class.network.add(a.tail[mine] - a.injected[mine])
             of_class.fragmentation.add(a.tail[mine] - a.head[mine] - (p.flits[packet] - 1))
             of_class.hops.add(a.hops[mine])
+            self._record_pairs(of_class, 0, packet, np.ones(packet.size), latency, a.tail[mine] - a.injected[mine])
 
     def _record_flits(self, of_class: OfClass, a: Arrivals, mine: np.ndarray) -> None:
         """Flits are assumed to leave the source one in each cycle, and to arrive at equal intervals."""
@@ -131,8 +137,19 @@ class Simulation:
         if packet.size and not most.max() <= of_class.flit.maximum:
             slowest = int(packet[most.argmax()])
             of_class.slowest_flit = int(p.flits[:slowest].sum())
-        of_class.flit.add((of_head + of_tail) / 2, flits)
-        of_class.flit.bound(np.concatenate([of_head, of_tail]))
+        if (flits == 1).all():
+            of_class.flit.add(of_head)
+        else:
+            of_class.flit.add((of_head + of_tail) / 2, flits)
+            of_class.flit.bound(np.concatenate([of_head, of_tail]))
+        self._record_pairs(of_class, 3, packet, flits, (of_head + of_tail) / 2 * flits)
+
+    def _record_pairs(self, of_class: OfClass, first: int, packet: np.ndarray, *amounts: np.ndarray) -> None:
+        if self.rules.detailed:
+            p = self.sources.packets
+            pair = p.source[packet] * self.sources.nodes + p.destination[packet]
+            for statistic, values in enumerate(amounts, first):
+                of_class.pairs[statistic] += np.bincount(pair, values, of_class.pairs.shape[1])
 
     def single(self) -> bool:
         """Runs the phases and returns whether the network was stable."""
@@ -148,8 +165,8 @@ class Simulation:
             steady = self._compare(before)
             slow = self._too_slow()
             if rules.by_latency and slow >= 0:
+                self.state, self.drain_time, self._sent_at_end = DRAINING, self.time, self._sent
                 self._abort(slow)
-                self.state = DRAINING
                 break
             if self.state == WARMING_UP:
                 if phases + 1 >= rules.warmup_periods if rules.warmup_periods > 0 else steady:
@@ -202,6 +219,7 @@ class Simulation:
     def _abort(self, number: int) -> None:
         self._out([f"Average latency for class {number} exceeded {shown(self.rules.latency_limit[number])} cycles. "
                    "Aborting simulation."])
+        self._write(self)
 
     def _generated_under_way(self) -> np.ndarray:
         packets = self.sources.under_way()
@@ -247,7 +265,8 @@ class Simulation:
             if waited % _CHECK_CYCLES == 0:
                 self.sources.network.check()
                 self._out(self.remaining_lines())
-        self._out([f"Time taken is {last + 1 + CREDIT_CYCLES} cycles"])
+        self._out([f"Time taken is {last + 1 + self.rules.credit_cycles} cycles"])
+        self._write(self)
 
     def counts(self, number: int) -> list[np.ndarray]:
         """Returns packets sent and accepted, flits sent and accepted, by node, until the end of the measurement."""

@@ -24,12 +24,14 @@ from flitlab.booksim.samples import shown
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.sources import ClassOfPackets, Sources
 from flitlab.booksim.statements import Value, items, read
+from flitlab.booksim.stats_file import writer
 from flitlab.booksim.traffic import sizes
 from flitlab.booksim.translation import hardware, refuse_unused
 from flitlab.experiment import GRAPH, Experiment
 from flitlab.toml import read_text
 
 _LARGEST_BUFFER = 255
+_CREDIT_CYCLES = 2  # without credit_delay, from the arrival of a flit until its credit is back
 _BOOKSIMS_ERROR = 255
 _STABLE = 255
 _UNSTABLE = 0
@@ -114,13 +116,14 @@ def _simulate(settings: Settings, file: str) -> bool:
     if lines:
         _print(lines)
     overall = [Overall() for _ in classes]
+    write = writer(settings, _print)
     batch_times = np.zeros(3)
     started = time.monotonic()
     stable = True
     for _ in range(simulations):
         sources = Sources(experiment, classes, nodes, rng, patient=batches is None and not rules.by_latency)
-        simulation = (Simulation(sources, rules, _print) if batches is None
-                      else BatchSimulation(sources, rules, batches, _print))
+        simulation = (Simulation(sources, rules, _print, write) if batches is None
+                      else BatchSimulation(sources, rules, _print, write, batches))
         if not simulation.single():
             _print(["Simulation unstable, ending ..."])
             stable = False
@@ -217,6 +220,7 @@ def _rules(settings: Settings, number: int) -> Rules:
 
     return Rules(settings.whole("sample_period", 1), settings.whole("max_samples"),
                  settings.whole("warmup_periods", -999999999), kind == "latency",
+                 _CREDIT_CYCLES + settings.whole("credit_delay"), bool(settings["stats_out"]),
                  [text != "0" for text in settings.of_classes("measure_stats", number)], limits("latency_thres"),
                  limits("warmup_thres"), limits("acc_warmup_thres"), limits("stopping_thres"),
                  limits("acc_stopping_thres"))

@@ -31,6 +31,11 @@ class Settings:
         values = [self._given.get((name, type(default)), default) for default in DEFAULTS[name]]
         return values[-1] if values[-1] != "" or len(values) == 1 else values[0]
 
+    def of_type(self, kind: type) -> dict[str, Value]:
+        """Returns the values of all parameters that exist with this type."""
+        return {name: self._given.get((name, kind), default) for name in DEFAULTS for default in DEFAULTS[name]
+                if type(default) is kind}
+
     def whole(self, name: str, least: int = 0) -> int:
         """Returns an integer. Raises ConfigError for other values, and for numbers below ``least``."""
         return self.whole_of(str(self[name]), name, least)

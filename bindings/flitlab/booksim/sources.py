@@ -118,8 +118,8 @@ class Sources:
         self._early: list[Arrivals] = []  # arrived in the last cycle of the network, in BookSim in the next one
 
     def advance(self, cycles: int, creating: bool = True, ahead: bool = False) -> Arrivals:
-        """Advances the network, with new packets if ``creating``. Returns the packets that have arrived. ``ahead``: also
-        those that arrive in the last cycle of the network, which is the next one in BookSim."""
+        """Advances the network, with new packets if ``creating``. Returns the packets that have arrived. ``ahead``:
+        also those that arrive in the last cycle of the network, which is the next one in BookSim."""
         if creating:
             self._create(cycles)
         self._offer(cycles)
