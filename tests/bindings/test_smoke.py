@@ -47,6 +47,11 @@ def test_a_command_prints_its_result(command, cli, tmp_path):
     assert [text for text in done.stdout.splitlines() if re.fullmatch(line, text)], done.stdout
 
 
+def test_flitlab_booksim_is_installed():
+    done = subprocess.run([f"{sys.prefix}/bin/flitlab-booksim"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr.startswith("Usage: flitlab-booksim"), done.stderr
+
+
 def test_the_installed_program_is_the_module(cli):
     program = subprocess.run([f"{sys.prefix}/bin/flitlab", "--version"], capture_output=True, text=True)
     assert program.returncode == 0, program.stderr

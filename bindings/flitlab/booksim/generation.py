@@ -118,8 +118,14 @@ class _Arguments:
     rng: np.random.Generator
 
     def whole(self, place: int, name: str) -> int:
-        word = self.given[place] if place < len(self.given) else str(self.settings[name])
-        return self.settings.whole_of(word, "traffic", -999999999)
+        return self.number(self.given[place] if place < len(self.given) else str(self.settings[name]))
+
+    def number(self, word: str, least: int = -999999999) -> int:
+        try:
+            return self.settings.whole_of(word, "traffic", least)
+        except ConfigError:
+            raise ConfigError(f"{self.settings.called}: traffic = {self.text} is not translated: {word or 'nothing'} is "
+                              f"not a whole number from {least}. Several arguments need braces: NAME({{1,2}}).") from None
 
     def wrong(self, reason: str) -> Rejected:
         return Rejected(f"{self.settings.called}: traffic = {self.text} is wrong: {reason}")
@@ -182,7 +188,7 @@ def _random_permutation(a: _Arguments) -> Pattern:
 
 
 def _background(a: _Arguments) -> Pattern:
-    excluded = [a.settings.whole_of(node, "traffic") for node in items(a.given[0])] if a.given else []
+    excluded = [a.number(node, 0) for node in items(a.given[0])] if a.given else []
     allowed = np.setdiff1d(np.arange(a.nodes), excluded)
     if not allowed.size:
         raise a.wrong("it excludes all nodes.")
@@ -218,10 +224,10 @@ def _asymmetric(a: _Arguments) -> Pattern:
 
 
 def _hotspot(a: _Arguments) -> Pattern:
-    drawn = [a.settings.whole_of(node, "traffic", -999999999) for node in items(a.given[0] if a.given else "-1")]
+    drawn = [a.number(node) for node in items(a.given[0] if a.given else "-1")]
     hot = a.checked([int(a.rng.integers(a.nodes)) if node < 0 else node for node in drawn])
     words = items(a.given[1]) if len(a.given) > 1 else ["1"]
-    rates = np.array([a.settings.whole_of(rate, "traffic", 1) for rate in repeated(words, hot.size)], float)
+    rates = np.array([a.number(rate, 1) for rate in repeated(words, hot.size)], float)
     return lambda rng, sources: rng.choice(hot, sources.size, p=rates / rates.sum())
 
 

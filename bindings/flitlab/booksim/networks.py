@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from flitlab._core import ConfigError
 from flitlab.booksim.anynet import read_links
 from flitlab.booksim.settings import Settings
@@ -131,3 +133,14 @@ _OF: dict[str, Callable[[Settings, str, Path], tuple[dict[str, Any], bytes | Non
     "mesh": _cube, "torus": _cube, "fly": _fly, "fattree": _tree, "flatfly": _flat_butterfly,
     "dragonflynew": _dragonfly, "anynet": _any,
 }
+
+
+def terminals(settings: Settings, nodes: int) -> np.ndarray:
+    """Returns flitlab's terminal of each of BookSim's nodes. In a flattened butterfly, BookSim numbers the nodes row by
+    row over the whole network, and flitlab router by router."""
+    node = np.arange(nodes)
+    if settings["topology"] != "flatfly":
+        return node
+    x, xr, yr = (settings.whole(name, 1) for name in ("x", "xr", "yr"))
+    column, row = node % (x * xr), node // (x * xr)
+    return (row // yr * x + column // xr) * xr * yr + row % yr * xr + column % xr

@@ -18,6 +18,7 @@ from flitlab._core import ConfigError, RunError
 from flitlab.booksim.batch import Batches, BatchSimulation
 from flitlab.booksim.generation import Rejected, Sizes, injection, pattern
 from flitlab.booksim.heading import heading
+from flitlab.booksim.networks import terminals
 from flitlab.booksim.phases import Rules, Simulation
 from flitlab.booksim.report import Overall
 from flitlab.booksim.samples import shown
@@ -103,11 +104,12 @@ def _statements(arguments: list[str]) -> tuple[list[tuple[str, Value]], str | No
 
 def _simulate(settings: Settings, file: str) -> bool:
     """Runs ``sim_count`` simulations and prints their results. Returns whether they were stable."""
-    experiment = _experiment(settings, file)
+    experiment = network_of(settings, file)
     nodes = int(experiment.derived()["terminals"])
     number = settings.whole("classes", 1)
+    places = terminals(settings, nodes)
     rng = np.random.default_rng(_seed(settings))
-    classes = _classes(settings, nodes, number, rng)
+    classes = classes_of(settings, nodes, number, rng)
     rules, batches = _rules(settings, number), _batches(settings, number)
     simulations = settings.whole("sim_count", 1)
     with_csv = bool(settings["print_csv_results"])
@@ -121,7 +123,7 @@ def _simulate(settings: Settings, file: str) -> bool:
     started = time.monotonic()
     stable = True
     for _ in range(simulations):
-        sources = Sources(experiment, classes, nodes, rng, patient=batches is None and not rules.by_latency)
+        sources = Sources(experiment, classes, places, rng, patient=batches is None and not rules.by_latency)
         simulation = (Simulation(sources, rules, _print, write) if batches is None
                       else BatchSimulation(sources, rules, _print, write, batches))
         if not simulation.single():
@@ -154,7 +156,7 @@ def _csv_line(kind: int, first: ClassOfPackets, values: list[float]) -> str:
     return f"results:{kind}," + ",".join([first.name, "0", *map(shown, [first.rate, *values])])
 
 
-def _experiment(settings: Settings, file: str) -> Experiment:
+def network_of(settings: Settings, file: str) -> Experiment:
     """Returns the network, with packets that this program creates."""
     path = Path(file)
     values, graph = hardware(settings, file, path.parent)
@@ -185,7 +187,8 @@ def _seed(settings: Settings) -> int:
     return settings.whole("seed", -999999999) % 2**32
 
 
-def _classes(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
+def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
+    """Returns what the nodes create. Raises ConfigError."""
     texts = {name: settings.of_classes(name, number) for name in ("traffic", "injection_process")}
     made = []
     for kind, rate in enumerate(settings.numbers("injection_rate", number)):

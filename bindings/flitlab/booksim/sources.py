@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,10 @@ class ClassOfPackets:
     process: Process
     pattern: Pattern
     sizes: Sizes
+
+    def with_destination(self, node: int) -> ClassOfPackets:
+        """Returns the class with all packets to one node."""
+        return replace(self, pattern=lambda rng, sources: np.full(sources.size, node))
 
 
 class Packets:
@@ -100,13 +104,16 @@ class Sent:
 
 
 class Sources:
-    """A network and the nodes that create its packets. ``patient``: a node offers no more packets than it can send
-    soon, so that the packets that it has not generated vanish at the end, as in BookSim."""
+    """A network and the nodes that create its packets. ``terminals``: flitlab's terminal of each node. ``patient``: a
+    node offers no more packets than it can send soon, so that the packets that it has not generated vanish at the end,
+    as in BookSim."""
 
-    def __init__(self, experiment: Experiment, classes: list[ClassOfPackets], nodes: int, rng: np.random.Generator,
-                 patient: bool):
+    def __init__(self, experiment: Experiment, classes: list[ClassOfPackets], terminals: np.ndarray,
+                 rng: np.random.Generator, patient: bool):
         self.network = Network(experiment)
-        self.classes, self.nodes, self.patient = classes, nodes, patient
+        self.classes, self.nodes, self.patient = classes, terminals.size, patient
+        self._terminals = terminals
+        nodes = terminals.size
         self.time = 0
         self.packets = Packets(nodes)
         self._rng = rng
@@ -160,7 +167,8 @@ class Sources:
             soon = np.ones(queued.size, bool)
         now, self._queued = queued[soon], queued[~soon]
         self._offered += np.bincount(p.source[now], minlength=self.nodes)
-        self.network.inject(p.source[now], p.destination[now], p.flits[now], now, p.created[now])
+        self.network.inject(self._terminals[p.source[now]], self._terminals[p.destination[now]], p.flits[now], now,
+                            p.created[now])
 
     def _taken(self, until: int) -> Arrivals:
         found = self.network.arrivals()
@@ -177,7 +185,7 @@ class Sources:
 
     def _heads(self) -> np.ndarray:
         waiting = self.network.waiting
-        return self._offered - np.array([waiting(node) for node in range(self.nodes)])
+        return self._offered - np.array([waiting(terminal) for terminal in self._terminals.tolist()])
 
     def sent(self) -> Sent:
         """Returns how many packets and flits have left the source queues."""
@@ -190,7 +198,7 @@ class Sources:
         self._last_kind[p.source[new]] = p.kind[new]
         left = np.zeros(self.nodes, np.int64)
         if p.flits[:p.number].max(initial=1) > 1:
-            left[:] = [self.network.terminal(node).flits_left for node in range(self.nodes)]
+            left[:] = [self.network.terminal(terminal).flits_left for terminal in self._terminals.tolist()]
         flits = self._counts[1].copy()
         flits[self._last_kind, np.arange(self.nodes)] -= left
         return Sent(heads, left, self._counts[0].copy(), flits)

@@ -1,0 +1,241 @@
+"""The program flitlab-booksim: its output beside recorded outputs of BookSim 2 (commit 28f4329), exit codes, and
+latencies without load."""
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flitlab.booksim import generation, program
+from flitlab.booksim.settings import Settings
+from flitlab.booksim.sources import Sources
+from flitlab.booksim.statements import read
+
+HERE = Path(__file__).parent
+RECORDED = sorted(path.stem for path in (HERE / "recorded").iterdir())
+NUMBER = re.compile(r"-?\bnan\b|-?\binf\b|-?\b\d+(\.\d+)?(e[-+]?\d+)?\b")
+MESH = ["topology=mesh", "routing_function=dor", "k=4", "num_vcs=4", "sample_period=200", "warmup_periods=1"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs the program in a folder with the files ``c`` and ``links``; returns its exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    Path("c").write_text("k = 4;\n")
+    Path("links").write_text("router 0 node 0 router 1 2\nrouter 1 node 1 router 0 2 router 2\nrouter 2 node 2\n")
+
+    def call(*arguments):
+        status = program.main(list(arguments))
+        return status, *capsys.readouterr()
+
+    return call
+
+
+def shape(text):
+    """Returns the lines of an output without its numbers. The flits under way are a list of any length."""
+    text = re.sub(r"^(Remaining|Measured) flits: .*", r"\1 flits", text, flags=re.MULTILINE)
+    return [NUMBER.sub("N", line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_the_output_has_the_lines_of_booksims(name, run):
+    text = (HERE / "recorded" / f"{name}.txt").read_text()
+    status, out, errors = run("c", *re.findall(r"^OVERRIDE Parameter: (.*)", text, re.MULTILINE))
+    assert shape(out) == shape(text)
+    assert errors == "" and status == (0 if "unstable" in text else 255)
+
+
+def values(out):
+    """Returns the mean of each statistic in the last block."""
+    overall = out[out.rfind("====== Traffic class 0"):]
+    return {name: float(value) for name, value in re.findall(r"^(\w[\w ]+) average = (\S+) \(", overall, re.MULTILINE)}
+
+
+def test_means_are_near_booksims(run):
+    """The expected means were printed by BookSim with sample_period = 100000."""
+    _, out, _ = run("c", *MESH[:-2], "sample_period=4000", "packet_size=3", "injection_rate=0.05")
+    assert values(out) == pytest.approx({
+        "Packet latency": 22.34, "Network latency": 22.17, "Flit latency": 19.90, "Fragmentation": 0.528,
+        "Injected packet rate": 0.05, "Accepted packet rate": 0.05, "Injected flit rate": 0.15,
+        "Accepted flit rate": 0.15, "Injected packet size": 3, "Accepted packet size": 3, "Hops": 3.5}, rel=0.04)
+
+
+@pytest.mark.parametrize("row", list(csv.DictReader((HERE / "latency.csv").read_text().splitlines())),
+                         ids=lambda row: f"{row['statements'] or 'defaults'}, {row['flits']} flits")
+def test_the_printed_latency_without_load_is_booksims(row, run):
+    status, out, _ = run("c", "topology=torus", "n=2", "routing_function=dim_order", "traffic=neighbor", "num_vcs=4",
+                         "injection_rate=0.0005", "max_samples=4", f"packet_size={row['flits']}",
+                         "stopping_thres=-1.0", "acc_stopping_thres=-1.0", "warmup_periods=1",
+                         *row["statements"].split())
+    assert status == 255 and values(out)["Packet latency"] == float(row["latency"])
+
+
+# The networks of BookSim's files that flitlab reads.
+SEPARABLE = "vc_allocator = separable_input_first; sw_allocator = separable_input_first; "
+FILES = {
+    "mesh88_lat": "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 8; wait_for_tail_credit = 1; "
+                  "credit_delay = 2; routing_delay = 0; input_speedup = 2; packet_size = 20;",
+    "torus88": "topology = torus; k = 8; n = 2; routing_function = dim_order; num_vcs = 2;",
+    "fattree_config": "topology = fattree; k = 4; n = 3; routing_function = nca; hold_switch_for_packet = 1; "
+                      "vc_buf_size = 16; credit_delay = 2; routing_delay = 0; num_vcs = 4; " + SEPARABLE,
+    "singleconfig": "topology = fly; k = 10; n = 1; num_vcs = 8; routing_function = dest_tag; routing_delay = 0; "
+                    + SEPARABLE,
+    "anynet_config": "topology = anynet; routing_function = min; network_file = links; num_vcs = 1; vc_buf_size = 3; "
+                     + SEPARABLE,
+    "dragonflyconfig": "topology = dragonflynew; k = 4; n = 1; routing_function = min; num_vcs = 2; vc_buf_size = 256; "
+                       "credit_delay = 2; routing_delay = 0; internal_speedup = 2.0; packet_size = 10; " + SEPARABLE,
+    "ftreeconfig": "topology = fattree; k = 4; n = 3; xr = 2; yr = 2; routing_function = nca; num_vcs = 16; "
+                   "wait_for_tail_credit = 1; credit_delay = 2; routing_delay = 0;",
+    "meshconfig": "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 16; wait_for_tail_credit = 1; "
+                  "credit_delay = 2; routing_delay = 0;",
+}
+
+
+@pytest.mark.filterwarnings("ignore:buffers of 256 flits")
+@pytest.mark.parametrize("name", FILES)
+def test_pairs_of_nodes_have_booksims_latencies_without_load(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("links").write_text("router 0 node 0 node 1 node 2 router 1\nrouter 1 node 3 node 4 node 5\n"
+                             "router 2 node 6 node 7 node 8 router 1 router 0\n")
+    rows = [row for row in csv.DictReader((HERE / "pairs.csv").read_text().splitlines()) if row["file"] == name]
+    source, destination, packet, flit = (np.array([int(row[column]) for row in rows]) for column in
+                                         ("source", "destination", "packet_latency", "flit_latency"))
+    settings = Settings(read(FILES[name], "c"), "c")
+    experiment = program.network_of(settings, "c")
+    rng = np.random.default_rng(0)
+    nodes = int(experiment.derived()["terminals"])
+    of_class, = program.classes_of(settings, nodes, 1, rng)
+    sources = Sources(experiment, [of_class], np.arange(nodes), rng, patient=False)
+    # One packet at a time, so that none waits for another.
+    for number in range(source.size):
+        sources.classes[0] = of_class.with_destination(int(destination[number]))
+        sources.create(source[number:number + 1], np.array([sources.time]))
+        found = sources.advance(400, creating=False)
+        assert found.packet.size == 1
+        assert found.tail[0] - sources.packets.created[number] == packet[number], rows[number]
+        assert found.head[0] - found.injected[0] == flit[number], rows[number]
+
+
+@pytest.mark.parametrize(("arguments", "status", "message"), [
+    ([], 0, r"Usage: flitlab-booksim configfile\.\.\. \[param=value\.\.\.\]"),
+    (["-x"], 0, r"Usage"), (["k=4"], 0, r"Usage"),
+    (["nofile"], 255, r"nofile"), (["c", "bad=3"], 255, r"bad=3, line 1: bad is not a parameter of BookSim 2"),
+    (["c", "k=2.5"], 255, r"k = 2\.5 is a number with a decimal point"), (["c", "k="], 255, r'stands where'),
+    (["c", "-v=1"], 255, r"-v is not a parameter"),
+    (["c", *MESH, "traffic=nope"], 255, r"traffic = nope is not one of BookSim 2's: uniform, "),
+    (["c", *MESH, "k=3", "traffic=bitcomp"], 255, r"needs a number of nodes that is a power of two, and there are 9"),
+    (["c", *MESH, "injection_rate=1.5"], 255, r"The rate must be between 0 and 1"),
+    (["c", *MESH, "injection_process=poisson"], 255, r"injection_process = poisson is not one of BookSim 2's"),
+    (["c", *MESH, "traffic=neighbor(4,3)"], 2, r"4,3 is not a whole number .* need braces: NAME\({1,2}\)"),
+    (["c", *MESH, "sim_type=x"], 255, r"sim_type = x is not one of BookSim 2's"),
+    (["c", *MESH, "topology=cmesh"], 2, r"topology = cmesh is not translated"),
+    (["c", *MESH, "use_read_write=1"], 2, r"use_read_write = 1 is not translated"),
+    (["c", *MESH, "classes=2", "priority=class"], 2, r"priority = class is not translated"),
+    (["c", *MESH, "classes=2", "sim_type=batch"], 2, r"sim_type = batch is not translated with classes = 2"),
+    (["c", *MESH, "subnets=2"], 2, r"subnets = 2 is not translated"),
+])
+def test_exit_codes(arguments, status, message, run):
+    found, _, errors = run(*arguments)
+    assert found == status and re.search(message, errors) and errors.count("\n") == 1, errors
+
+
+def test_later_arguments_win_and_words_with_a_dash_are_ignored(run):
+    status, out, errors = run("injection_rate=0.9", "-v", "c", *MESH, "injection_rate=0.02", "injection_rate=0.05",
+                              "stopping_thres=-1.0")
+    assert status == 255 and errors == ""
+    assert values(out)["Injected packet rate"] == pytest.approx(0.05, rel=0.2)
+    assert out.startswith("OVERRIDE Parameter: injection_rate=0.9\nBEGIN Configuration File: c\nk = 4;\n\nEND Configu")
+
+
+def test_the_program_is_a_module():
+    done = subprocess.run([sys.executable, "-m", "flitlab.booksim.program"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "" and done.stderr.startswith("Usage: flitlab-booksim")
+
+
+def test_a_source_without_a_limit_of_packets_is_as_fast_as_the_limit_allows(run):
+    """With one packet of a node under way, a packet follows in the cycle after an arrival."""
+    _, out, _ = run("c", *MESH, "sim_type=batch", "batch_size=10", "max_outstanding_requests=1", "traffic=neighbor",
+                    "topology=torus", "routing_function=dim_order", "print_csv_results=1")
+    assert values(out)["Packet latency"] == 19
+    assert re.search(r"^Time taken is 202 cycles$", out, re.MULTILINE)  # 10 times 19 + 1, and the last credit
+
+
+# Patterns and injection.
+
+
+def drawn(text, nodes, statements="", number=20000):
+    settings = Settings(read(statements, "c"), "c")
+    rng = np.random.default_rng(1)
+    sources = rng.integers(0, nodes, number)
+    return sources, generation.pattern(text, settings, nodes, rng)(rng, sources)
+
+
+@pytest.mark.parametrize(("text", "destination"), [
+    ("bitcomp", lambda s: 63 - s), ("bitrev", lambda s: int(format(s, "06b")[::-1], 2)),
+    ("shuffle", lambda s: s * 2 % 64 + s // 32), ("transpose", lambda s: s % 8 * 8 + s // 8),
+    ("tornado", lambda s: (s + 3) % 8 + (s // 8 + 3) % 8 * 8),
+    ("neighbor", lambda s: (s + 1) % 8 + (s // 8 + 1) % 8 * 8),
+    ("neighbor({4,3})", lambda s: (s + 1) % 4 + (s // 4 + 1) % 4 * 4 + (s // 16 + 1) % 4 * 16),
+    ("hotspot({7})", lambda s: 7),
+])
+def test_patterns_with_one_destination(text, destination):
+    sources, to = drawn(text, 64)
+    assert all(to == [destination(s) for s in sources.tolist()])
+
+
+def test_random_patterns():
+    sources, to = drawn("uniform", 64)
+    assert np.bincount(to, minlength=64).min() > 200
+    _, to = drawn("background({{0,5}})", 64)
+    assert set(to) == set(range(64)) - {0, 5}
+    _, to = drawn("hotspot({{3,9},{1,3}})", 64)
+    assert set(to) == {3, 9} and np.mean(to == 9) == pytest.approx(0.75, abs=0.02)
+    sources, to = drawn("diagonal", 64)
+    assert set((to - sources) % 64) == {0, 1} and np.mean(to == sources) == pytest.approx(2 / 3, abs=0.02)
+    sources, to = drawn("asymmetric", 64)
+    assert all(to % 32 == sources % 32) and np.mean(to < 32) == pytest.approx(0.5, abs=0.02)
+    sources, to = drawn("bad_dragon({2,1})", 72)
+    assert all(to // 8 == (sources // 8 + 1) % 9) and len(set(to)) == 72
+    sources, to = drawn("badperm_yarc", 64)
+    assert all(to % 8 == sources // 8) and len(set(to)) == 64
+    sources, to = drawn("taper64", 64)
+    near = np.isin((to - sources) % 64, [(8 * a + b) % 64 for a in (-1, 0, 1) for b in (-1, 0, 1)])
+    assert np.mean(near) == pytest.approx(0.5 + 0.5 * 9 / 64, abs=0.02)
+    permutations = [tuple(np.unique(np.stack(drawn("randperm", 16, f"perm_seed = {seed};")), axis=1)[1])
+                    for seed in (1, 1, 2)]
+    assert permutations[0] == permutations[1] != permutations[2]
+    assert sorted(permutations[0]) == list(range(16))
+
+
+@pytest.mark.parametrize(("text", "statements"), [
+    ("bernoulli", ""), ("on_off", "burst_alpha = 0.1; burst_beta = 0.2; burst_r1 = -1.0;"),
+    ("on_off({0.1,-1,0.5})", ""), ("on_off({-1,0.2,0.5})", ""), ("on_off({0.1,0.2})", ""),
+])
+def test_injection_processes_have_the_rate(text, statements):
+    rng = np.random.default_rng(1)
+    process = generation.injection(text, Settings(read(statements, "c"), "c"), 100, 0.2, rng)
+    created = np.concatenate([process.draw(rng, 1000) for _ in range(5)])
+    assert created.mean() == pytest.approx(0.2, rel=0.03)
+    if text != "bernoulli":  # packets come in bursts
+        assert np.mean(created[1:] & created[:-1]) > 1.3 * 0.2**2
+
+
+def test_lengths_are_drawn_for_each_class(run):
+    _, out, _ = run("c", *MESH, "classes=2", "packet_size={{1,5},{3}}", "packet_size_rate={{3,1},{1}}",
+                    "injection_rate={0.05,0.02}", "stopping_thres=-1.0", "acc_stopping_thres=-1.0")
+    sizes = re.findall(r"^Injected packet size average = (\S+)", out, re.MULTILINE)
+    rates = re.findall(r"^Injected packet rate average = (\S+) \(", out, re.MULTILINE)
+    assert float(sizes[0]) == pytest.approx(2, rel=0.15) and float(sizes[1]) == pytest.approx(3, rel=0.02)
+    assert list(map(float, rates)) == pytest.approx([0.05, 0.02], rel=0.2)
+
+
+def test_the_file_of_stats_out_starts_with_the_configuration(run):
+    run("c", *MESH, "stats_out=out.m")
+    lines = Path("out.m").read_text().splitlines()
+    assert lines[:2] == ["%arb_type = 'round_robin';", "%buffer_policy = 'private';"]
+    assert "%k = 4;" in lines and "%latency_thres = 500;" in lines
+    assert sum(map(int, re.search(r"plat_hist\(1,:\) = \[ ([\d ]+)", "\n".join(lines))[1].split())) > 500
