@@ -7,9 +7,75 @@ from flitlab.booksim.defaults import DEFAULTS
 from flitlab.booksim.keys import KEYS
 
 TEXT = """\
-# Files of BookSim 2
+# BookSim 2: its program and its files
 
-flitlab reads configurations of BookSim 2 (commit 28f4329) as they are:
+flitlab can take the place of BookSim 2 (commit 28f4329) in two ways: the program `flitlab-booksim` has BookSim's command
+line and output, and all of flitlab reads BookSim's files.
+
+## The program flitlab-booksim
+
+Scripts that run BookSim's program can run this one instead:
+
+    flitlab-booksim mesh88_lat injection_rate=0.004 seed=7 print_csv_results=1
+
+It prints what BookSim prints: the same lines in the same order and format, from `BEGIN Configuration File` over a block
+for each sample period to `====== Overall Traffic Statistics ======` and `Total run time`. It warms up, decides that a
+simulation has converged or is unstable, and drains measured packets by BookSim's rules. The end of its output for
+`mesh88_lat`:
+
+    Packet latency average = 57.5371 (1 samples)
+            minimum = 25 (1 samples)
+            maximum = 220 (1 samples)
+    ...
+    Injected packet size average = 19.9985 (1 samples)
+    Accepted packet size average = 20 (1 samples)
+    Hops average = 6.17438 (1 samples)
+    Total run time 0.0704438
+
+### What it reads
+
+- Arguments without `=` are files, and arguments with `=` are statements. Later ones win. Words that begin with `-` and
+  have no `=` are ignored.
+- The network is translated as [below](#topologies), and what is refused there is refused here.
+- Traffic comes from the program itself, so it has all of BookSim's: `on_off` injection with `burst_alpha`, `burst_beta`
+  and `burst_r1`, all 15 patterns with their arguments, lengths, rates and patterns by class, `sim_type = batch` with
+  `batch_count` and `max_outstanding_requests`, `seed = time`. `use_read_write`, `include_queuing = 0`, batches of several
+  classes, and `priority = class` with several classes are refused.
+- These parameters act as in BookSim: `sample_period`, `max_samples`, `warmup_periods`, all thresholds, `sim_count`,
+  `measure_stats`, `print_csv_results`, `stats_out`, `pair_stats`.
+
+### Exit codes
+
+| code | |
+|---|---|
+| 255 | a stable simulation; also a file or a statement that BookSim rejects, with a message on stderr |
+| 0 | an unstable simulation, or no file |
+| 2 | a configuration that BookSim accepts and flitlab cannot express; the message names the reason |
+| 3 | the network has deadlocked, where BookSim would wait without end |
+
+### What differs
+
+- The random numbers are others, so results agree within their confidence intervals, and runs may need another number of
+  sample periods. `perm_seed` gives other permutations.
+- Latencies are BookSim's to the cycle without load: flitlab's are shorter by [one cycle](#files), which the program
+  adds. For 8 of BookSim's own files, `tests/bindings/booksim/pairs.csv` has the latencies of pairs of nodes.
+- Flit latency is exact for packets of one flit. flitlab does not record when each flit of a packet leaves and arrives,
+  so the program assumes that flits leave the source in consecutive cycles and arrive at equal intervals.
+- Accepted rates count a packet's flits when its tail arrives.
+- Numbers of packets and flits (`Slowest packet`, `Remaining flits`) follow the order of creation; in BookSim, the order
+  in which packets reach the front of their source queue.
+- Classes of packets share one queue at a source; in BookSim they take turns.
+- With `sim_type = throughput`, up to 100 cycles of packets that BookSim would no longer create enter the network while
+  it drains.
+- Buffers of more than 255 flits are simulated with 255, with a warning on stderr.
+
+### Comparison
+
+COMPARISON
+
+## Files
+
+flitlab reads configurations of BookSim 2 as they are:
 
     flitlab run mesh88_lat
     flitlab sweep torus88 --over traffic.load=0.05:0.5:0.05 --out out/torus88
@@ -64,6 +130,8 @@ by another rule |
 | `cmesh`, `qtree`, `tree4` | | refused |
 
 ## Parameters
+
+The table holds for configurations that flitlab reads. [flitlab-booksim](#what-it-reads) uses more of them.
 
 - exact: flitlab has the same.
 - equivalent: the same purpose, with the difference that is named.

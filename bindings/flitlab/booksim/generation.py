@@ -124,8 +124,9 @@ class _Arguments:
         try:
             return self.settings.whole_of(word, "traffic", least)
         except ConfigError:
-            raise ConfigError(f"{self.settings.called}: traffic = {self.text} is not translated: {word or 'nothing'} is "
-                              f"not a whole number from {least}. Several arguments need braces: NAME({{1,2}}).") from None
+            raise ConfigError(f"{self.settings.called}: traffic = {self.text} is not translated: "
+                              f"{word or 'nothing'} is not a whole number from {least}. Several arguments need braces: "
+                              "NAME({1,2}).") from None
 
     def wrong(self, reason: str) -> Rejected:
         return Rejected(f"{self.settings.called}: traffic = {self.text} is wrong: {reason}")

@@ -130,7 +130,7 @@ def test_pairs_of_nodes_have_booksims_latencies_without_load(name, tmp_path, mon
     (["c", *MESH, "k=3", "traffic=bitcomp"], 255, r"needs a number of nodes that is a power of two, and there are 9"),
     (["c", *MESH, "injection_rate=1.5"], 255, r"The rate must be between 0 and 1"),
     (["c", *MESH, "injection_process=poisson"], 255, r"injection_process = poisson is not one of BookSim 2's"),
-    (["c", *MESH, "traffic=neighbor(4,3)"], 2, r"4,3 is not a whole number .* need braces: NAME\({1,2}\)"),
+    (["c", *MESH, "traffic=neighbor(4,3)"], 2, r"4,3 is not a whole number .* need braces: NAME\(\{1,2\}\)"),
     (["c", *MESH, "sim_type=x"], 255, r"sim_type = x is not one of BookSim 2's"),
     (["c", *MESH, "topology=cmesh"], 2, r"topology = cmesh is not translated"),
     (["c", *MESH, "use_read_write=1"], 2, r"use_read_write = 1 is not translated"),
