@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -54,3 +55,17 @@ def slurm():
     if find_spec("dask_jobqueue") is None:
         pytest.skip("dask_jobqueue is not installed")
     return clusters.imported("dask_jobqueue", "SLURMCluster")
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """Returns the folder of an installation of the C library. .ci/run installs toml++ and sets FLITLAB_C=required,
+    so that a library that was not built fails the tests."""
+    build = ROOT / "build" / "tests"
+    if not list(build.glob("libflitlab.so")):
+        assert os.environ.get("FLITLAB_C") != "required", "build/tests has no C library"
+        pytest.skip("the C library is not built: toml++ is missing (apt-get install libtomlplusplus-dev)")
+    prefix = tmp_path_factory.mktemp("installed")
+    subprocess.run(["cmake", "--install", build, "--component", "c", "--prefix", prefix], check=True,
+                   capture_output=True)
+    return prefix

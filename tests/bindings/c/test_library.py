@@ -12,24 +12,9 @@ import pytest
 
 import flitlab as fl
 
-ROOT = Path(__file__).resolve().parents[3]
-BUILD = ROOT / "build" / "tests"
 EXTERNAL = Path(__file__).with_name("external")
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror"]
 MODELS = ("vc", "t3e", "bgl", "metro", "sconnect", "adaptive", "bless", "switch")
-
-
-@pytest.fixture(scope="session")
-def installed(tmp_path_factory):
-    """Returns the folder of an installation. .ci/run installs toml++ and sets FLITLAB_C=required, so that a library
-    that was not built fails the tests."""
-    if not list(BUILD.glob("libflitlab.so")):
-        assert os.environ.get("FLITLAB_C") != "required", "build/tests has no C library"
-        pytest.skip("the C library is not built: toml++ is missing (apt-get install libtomlplusplus-dev)")
-    prefix = tmp_path_factory.mktemp("installed")
-    subprocess.run(["cmake", "--install", BUILD, "--component", "c", "--prefix", prefix], check=True,
-                   capture_output=True)
-    return prefix
 
 
 def library_folder(prefix: Path) -> Path:
