@@ -14,7 +14,8 @@ NO_TESTS = {"tests/mutation/listener.cpp", "tests/fuzz/inputs.cpp", "tests/fuzz/
             "tests/perf/gpu_report.cpp", "tests/cuda_on_host/memory.cpp", "tests/cuda_on_host/scheduler.cpp",
             "tests/cuda_on_host/device.cpp",
             "tests/cuda_on_host/volatiles.cpp", "tests/cuda_on_host/calls.cpp", "tests/hashes/hashes.cpp",
-            "tests/bindings/adapters/hosts/onnxim.cpp", "tests/bindings/adapters/hosts/astra.cpp"}
+            "tests/bindings/adapters/hosts/onnxim.cpp", "tests/bindings/adapters/hosts/astra.cpp",
+            "tests/bindings/adapters/hosts/gpgpusim.cpp"}
 WORD = re.compile(r"[A-Za-z_]\w*|\S")
 
 

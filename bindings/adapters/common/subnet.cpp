@@ -12,10 +12,12 @@ constexpr uint64_t kPatience = 100'000;
 }  // namespace
 
 Subnet::Subnet(const std::string& toml, const IcntFile& icnt, uint32_t nodes)
-    : network_(toml), icnt_(icnt), sources_(nodes), destinations_(nodes) {
+    : network_(toml), icnt_(icnt) {
   if (nodes > network_.facts().terminals)
     throw std::runtime_error(toml + " has " + std::to_string(network_.facts().terminals) +
                              " terminals, and the host has " + std::to_string(nodes) + " nodes.");
+  sources_.resize(nodes);
+  destinations_.resize(nodes);
 }
 
 uint32_t Subnet::flits_of(uint32_t bytes) const {
@@ -118,15 +120,17 @@ void Subnet::pop(uint32_t node) {
   --unpopped_;
 }
 
-std::string Subnet::statistics() const {
-  const flitlab_statistics counts = network_.statistics();
-  const double packets = static_cast<double>(std::max<uint64_t>(counts.packets_delivered, 1));
+std::string Subnet::statistics(const flitlab_statistics& since) const {
+  const flitlab_statistics now = counts();
+  const uint64_t packets = now.packets_delivered - since.packets_delivered;
+  const auto mean = [&](uint64_t sum, uint64_t before) {
+    return packets ? static_cast<double>(sum - before) / static_cast<double>(packets) : 0.0;
+  };
   char line[200];
   std::snprintf(line, sizeof line,
                 "%llu packets arrived, %llu are on their way; mean latency %.2f cycles, in the network %.2f cycles",
-                static_cast<unsigned long long>(counts.packets_delivered),
-                static_cast<unsigned long long>(in_flight_ + held_), static_cast<double>(counts.latency_sum) / packets,
-                static_cast<double>(counts.network_latency_sum) / packets);
+                static_cast<unsigned long long>(packets), static_cast<unsigned long long>(in_flight_ + held_),
+                mean(now.latency_sum, since.latency_sum), mean(now.network_latency_sum, since.network_latency_sum));
   return line;
 }
 

@@ -36,8 +36,10 @@ class Subnet {
   void step();
   /// Returns whether packets are on their way or have not been popped.
   bool busy() const { return held_ || in_flight_ || unpopped_; }
-  /// Returns a line of text: packets and mean latencies since cycle 0.
-  std::string statistics() const;
+  /// Returns the counts since cycle 0.
+  flitlab_statistics counts() const { return network_.statistics(); }
+  /// Returns a line of text: packets and mean latencies since the cycle in which counts() were `since`.
+  std::string statistics(const flitlab_statistics& since = {}) const;
 
  private:
   struct Packet {
