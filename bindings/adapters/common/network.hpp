@@ -9,12 +9,18 @@
 
 namespace flitlab_adapters {
 
+class Error : public std::runtime_error {
+ public:
+  Error(flitlab_status status, const std::string& message) : std::runtime_error(message), status(status) {}
+  flitlab_status status;
+};
+
 class Network {
  public:
-  /// Opens a configuration in TOML. Throws std::runtime_error if it is missing or wrong.
+  /// Opens a configuration in TOML. Throws Error if it is missing or wrong.
   explicit Network(const std::string& path) {
     if (flitlab_abi() != FLITLAB_ABI)
-      throw std::runtime_error("flitlab: the library has another version than flitlab.h.");
+      throw Error(FLITLAB_INTERNAL, "flitlab: the library has another version than flitlab.h.");
     flitlab_network* opened = nullptr;
     check(flitlab_open(path.c_str(), 1, &opened));
     network_.reset(opened);
@@ -68,7 +74,7 @@ class Network {
     return counts;
   }
 
-  /// Throws std::runtime_error if the network is deadlocked or has lost flits.
+  /// Throws Error if the network is deadlocked or has lost flits.
   void check_progress() { check(flitlab_check(network_.get())); }
 
  private:
@@ -77,7 +83,7 @@ class Network {
   };
 
   static void check(flitlab_status status) {
-    if (status != FLITLAB_OK) throw std::runtime_error(std::string("flitlab: ") + flitlab_error());
+    if (status != FLITLAB_OK) throw Error(status, std::string("flitlab: ") + flitlab_error());
   }
 
   std::unique_ptr<flitlab_network, Destroy> network_;

@@ -11,8 +11,7 @@ constexpr uint64_t kPatience = 100'000;
 
 }  // namespace
 
-Subnet::Subnet(const std::string& toml, const IcntFile& icnt, uint32_t nodes)
-    : network_(toml), icnt_(icnt) {
+Subnet::Subnet(const std::string& toml, const IcntFile& icnt, uint32_t nodes) : network_(toml), icnt_(icnt) {
   if (nodes > network_.facts().terminals)
     throw std::runtime_error(toml + " has " + std::to_string(network_.facts().terminals) +
                              " terminals, and the host has " + std::to_string(nodes) + " nodes.");
