@@ -11,8 +11,8 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 root_doc = "docs/site/index"
 include_patterns = ["README.md", "CHANGELOG.md", "docs/*.md", "docs/architecture/*.md", "docs/book/*.md",
                     "docs/site/*.md", "configs/README.md", "tests/README.md", "tests/*/README.md",
-                    "bindings/README.md", "host/README.md", "kernels/README.md", "kernels/*/*/README.md",
-                    "notebooks/*.ipynb", ".github/CONTRIBUTING.md"]
+                    "bindings/README.md", "bindings/*/README.md", "host/README.md", "kernels/README.md",
+                    "kernels/*/*/README.md", "notebooks/*.ipynb", ".github/CONTRIBUTING.md"]
 exclude_patterns = ["build/**", "out/**", ".venv/**", ".git/**"]
 html_theme, html_title = "furo", f"flitlab {__version__}"
 

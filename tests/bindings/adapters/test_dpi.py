@@ -13,18 +13,22 @@ from .conftest import HOSTS, MESH
 ADAPTERS = Path(__file__).resolve().parents[3] / "bindings" / "adapters"
 
 
+def verilate(installed, bench, build):
+    """Compiles a test bench to `build`/Vbench."""
+    library = next(installed.rglob("libflitlab.so")).parent
+    subprocess.run(["verilator", "--binary", "--timing", "-Wall", "-Wno-DECLFILENAME", "-Wno-UNUSEDSIGNAL", "-Mdir",
+                    build, "--top-module", "bench", "-CFLAGS", f"-I{ADAPTERS} -I{installed / 'include'}",
+                    "-LDFLAGS", f"-L{library} -lflitlab -Wl,-rpath,{library}", ADAPTERS / "dpi" / "flitlab_pkg.sv",
+                    ADAPTERS / "dpi" / "flitlab_network.sv", bench, ADAPTERS / "dpi" / "flitlab_dpi.cpp"], check=True)
+
+
 @pytest.fixture(scope="session")
 def bench(installed, tmp_path_factory):
     if not shutil.which("verilator"):
         assert os.environ.get("FLITLAB_VERILATOR") != "required", "verilator is not installed"
         pytest.skip("verilator is not installed (apt-get install verilator)")
     build = tmp_path_factory.mktemp("bench")
-    library = next(installed.rglob("libflitlab.so")).parent
-    subprocess.run(["verilator", "--binary", "--timing", "-Wall", "-Wno-DECLFILENAME", "-Wno-UNUSEDSIGNAL", "-Mdir",
-                    build, "--top-module", "bench", "-CFLAGS", f"-I{ADAPTERS} -I{installed / 'include'}",
-                    "-LDFLAGS", f"-L{library} -lflitlab -Wl,-rpath,{library}", ADAPTERS / "dpi" / "flitlab_pkg.sv",
-                    ADAPTERS / "dpi" / "flitlab_network.sv", HOSTS / "bench.sv", ADAPTERS / "dpi" / "flitlab_dpi.cpp"],
-                   check=True)
+    verilate(installed, HOSTS / "bench.sv", build)
     return build / "Vbench"
 
 
