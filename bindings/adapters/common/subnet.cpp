@@ -78,8 +78,8 @@ void Subnet::release_held() {
   }
 }
 
-void Subnet::take_arrivals() {
-  for (const flitlab_arrival& arrival : network_.take()) {
+void Subnet::deliver() {
+  for (const flitlab_arrival& arrival : arriving_) {
     Destination& to = destinations_[arrival.destination];
     to.arrived.push_back(
         {reinterpret_cast<void*>(static_cast<uintptr_t>(arrival.tag)), arrival.destination, arrival.flits});
@@ -88,14 +88,16 @@ void Subnet::take_arrivals() {
     ++unpopped_;
     last_arrival_ = cycle_;
   }
+  arriving_.clear();
 }
 
 void Subnet::step() {
   release_held();
+  deliver();
   ++cycle_;
   if (!in_flight_) return;
   network_.advance(cycle_);
-  take_arrivals();
+  arriving_ = network_.take();
   if (in_flight_ && cycle_ > last_arrival_ && (cycle_ - last_arrival_) % kPatience == 0) network_.check_progress();
 }
 
@@ -122,8 +124,9 @@ void Subnet::pop(uint32_t node) {
 std::string Subnet::statistics(const flitlab_statistics& since) const {
   const flitlab_statistics now = counts();
   const uint64_t packets = now.packets_delivered - since.packets_delivered;
+  // One cycle is that of BookSim's terminals.
   const auto mean = [&](uint64_t sum, uint64_t before) {
-    return packets ? static_cast<double>(sum - before) / static_cast<double>(packets) : 0.0;
+    return packets ? static_cast<double>(sum - before) / static_cast<double>(packets) + 1 : 0.0;
   };
   char line[200];
   std::snprintf(line, sizeof line,

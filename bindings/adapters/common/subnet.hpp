@@ -13,6 +13,9 @@ namespace flitlab_adapters {
 /// Packets wait at a source until their heads enter the network. Arrived packets wait at their destination until the
 /// host pops them. While a destination has more flits than its ejection and boundary buffers hold, sources keep packets
 /// to it. Packets that are in the network at that time still arrive: a terminal of flitlab accepts every flit.
+///
+/// A packet can be popped one cycle later than its tail arrives in flitlab, because BookSim's terminals take one cycle
+/// more.
 class Subnet {
  public:
   /// `nodes`: terminals that the host uses. Throws std::runtime_error if the network has fewer.
@@ -47,7 +50,7 @@ class Subnet {
     uint32_t destination, flits;
   };
   struct Source {
-    std::deque<Packet> held;       ///< packets that the network has not been given
+    std::deque<Packet> held;       ///< packets that the network has, and those in `arriving_` not been given
     std::deque<uint32_t> offered;  ///< lengths of packets whose head may not have left
     uint64_t flits = 0;            ///< of all these packets
   };
@@ -60,7 +63,7 @@ class Subnet {
   bool offer(uint32_t source, const Packet& packet);
   void forget_injected(uint32_t source);
   void release_held();
-  void take_arrivals();
+  void deliver();
   const Destination& destination(uint32_t node) const;
   void require_node(uint32_t node) const;
 
@@ -68,11 +71,12 @@ class Subnet {
   IcntFile icnt_;
   std::vector<Source> sources_;
   std::vector<Destination> destinations_;
-  uint64_t cycle_ = 0;         ///< the network may be behind while it is empty
-  uint64_t last_arrival_ = 0;  ///< cycle of the last arrival, or in which the network was empty
-  uint64_t held_ = 0;          ///< packets in Source::held
-  uint64_t in_flight_ = 0;     ///< packets that the network has
-  uint64_t unpopped_ = 0;      ///< packets in Destination::arrived
+  std::vector<flitlab_arrival> arriving_;  ///< packets that can be popped after the next cycle
+  uint64_t cycle_ = 0;                     ///< the network may be behind while it is empty
+  uint64_t last_arrival_ = 0;              ///< cycle of the last arrival, or in which the network was empty
+  uint64_t held_ = 0;                      ///< packets in Source::held
+  uint64_t in_flight_ = 0;                 ///< packets that the network has, and those in `arriving_`
+  uint64_t unpopped_ = 0;                  ///< packets in Destination::arrived
 };
 
 }  // namespace flitlab_adapters

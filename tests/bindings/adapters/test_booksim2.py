@@ -35,13 +35,13 @@ def onnxim(run, tmp_path):
 
 
 def test_a_lone_packet_takes_the_zero_load_latency(onnxim):
-    # 0 to 2: H = 2 channels, 128 bytes are L = 2 flits, 5 H + L + 5 = 17 cycles. 0 to 15: H = 6, L = 3 (129 bytes), 38.
-    # To itself: H = 0, L = 1, 6 cycles.
+    # 0 to 2: H = 2 channels, 128 bytes are L = 2 flits, 5 H + L + 5 = 17 cycles, and one more as in BookSim.
+    # 0 to 15: H = 6, L = 3 (129 bytes), 38 + 1. To itself: H = 0, L = 1, 6 + 1.
     cycles, statistics = onnxim([(0, 0, 2, 128), (100, 0, 15, 129), (200, 5, 5, 1)])
-    assert cycles == [[0, 17], [100, 138], [200, 206]]
-    # (17 + 38 + 6) / 3
-    assert statistics == ["sub-network 0: 3 packets arrived, 0 are on their way; mean latency 20.33 cycles, in the "
-                          "network 20.33 cycles"]
+    assert cycles == [[0, 18], [100, 139], [200, 207]]
+    # (18 + 39 + 7) / 3
+    assert statistics == ["sub-network 0: 3 packets arrived, 0 are on their way; mean latency 21.33 cycles, in the "
+                          "network 21.33 cycles"]
 
 
 def test_packets_arrive_as_without_the_adapter(onnxim, direct, random_packets):
@@ -50,7 +50,7 @@ def test_packets_arrive_as_without_the_adapter(onnxim, direct, random_packets):
     given = [(pushed, source, destination, -(-size // 64))
              for (pushed, _), (_, source, destination, size) in zip(cycles, packets, strict=True)]
     assert all(pushed >= packet[0] for (pushed, _), packet in zip(cycles, packets, strict=True))
-    assert [arrived for _, arrived in cycles] == direct(given)
+    assert [arrived for _, arrived in cycles] == [cycle + 1 for cycle in direct(given)]
 
 
 def test_a_full_input_buffer_stops_the_host(onnxim):
@@ -64,13 +64,14 @@ def test_a_host_that_does_not_pop_stops_the_sources(onnxim):
     icnt = ICNT.replace("num_vcs = 4", "num_vcs = 1") + "ejection_buffer_size = 4\nboundary_buffer_size = 4;"
     packets = [(0, source, 5, 64) for source in range(16) for _ in range(100)]
     cycles, _ = onnxim(packets, icnt, pop=2000)
-    # Packets to node 5 arrive in cycles 6 (from itself, 5 H + L + 5), 7, 8, ...: after cycle 13 its buffers are full.
-    # By then, each source has given the network 12 packets in cycle 0 and one in each of the cycles 1 to 13; it then
+    # Packets to node 5 arrive in cycles 7 (from itself, 5 H + L + 5 + 1), 8, 9, ...: after cycle 14 its buffers are
+    # full. By then, each source has given the network 12 packets in cycle 0 and one in each of cycles 1 to 14; it then
     # takes 12 more into its input buffer. The network delivers all packets that it was given.
-    assert Counter(at < 2000 for at, _ in cycles)[True] == 16 * (12 + 13 + 12)
-    assert Counter(at for _, at in cycles)[1999] == 16 * (12 + 13)  # popped in cycle 1999
-    # From cycle 2000 on there is room again: the next packets arrive in cycles 2006, 2007, ...
-    assert sorted(at for _, at in cycles)[400:] == list(range(2006, 2006 + 1200))
+    assert Counter(at < 2000 for at, _ in cycles)[True] == 16 * (12 + 14 + 12)
+    assert Counter(at for _, at in cycles)[1999] == 16 * (12 + 14)  # popped in cycle 1999
+    # From cycle 2000 on there is room again: the next packets arrive in cycles 2007, 2008, ... (before the last source
+    # is alone).
+    assert sorted(at for _, at in cycles)[416:1500] == list(range(2007, 2007 + 1084))
     # Without the bound all arrive at once.
     unbounded, _ = onnxim(packets, ICNT + "boundary_buffer_size = 1000", pop=4000)
     assert {at for _, at in unbounded} == {3999}
@@ -80,7 +81,7 @@ def test_sub_networks_are_separate(onnxim):
     icnt = ICNT.replace("subnets = 1", "subnets = 2")
     packets = [(0, 0, 2, 128, 0), (0, 0, 2, 128, 1), (0, 1, 2, 128, 1)]
     cycles, statistics = onnxim(packets, icnt, TWO_SUBNETS="1")
-    assert cycles[0] == [0, 17] and cycles[2] == [0, 12]  # each is alone or first in its sub-network
+    assert cycles[0] == [0, 18] and cycles[2] == [0, 13]  # each is alone or first in its sub-network
     assert [line.split(":")[1].split()[0] for line in statistics] == ["1", "2"]
 
 

@@ -26,15 +26,16 @@ def gpgpusim(run, tmp_path):
 
 def test_a_lone_access_takes_the_zero_load_latency(gpgpusim):
     # Requests have L = 1 flit (8 bytes), replies 5 (136 bytes). Shader 0 has terminal 0, memory 0 terminal 5: H = 2
-    # channels; 5 H + L + 5 = 16 and 20 cycles. Shader 11 has terminal 15, memory 3 terminal 10: the same.
+    # channels; 5 H + L + 5 = 16 and 20 cycles, and one more as in intersim2. Shader 11 has terminal 15, memory 3
+    # terminal 10: the same.
     # Shader 5 is the sixth device that is no memory, at terminal 7; memory 3 is 2 channels away.
     # The memory answers in the next cycle.
     accesses, printed = gpgpusim([(0, 0, 0), (100, 11, 3), (200, 5, 3)])
-    assert accesses == [(0, 5, 0, 16, 17, 37), (15, 10, 100, 116, 117, 137), (7, 10, 200, 216, 217, 237)]
+    assert accesses == [(0, 5, 0, 17, 18, 39), (15, 10, 100, 117, 118, 139), (7, 10, 200, 217, 218, 239)]
     seen = [(line.split()[2], line.split("latency ")[1].split()[0]) for line in printed[:6]]
-    assert seen[:2] == seen[4:] == [("3", "16.00"), ("3", "20.00")]  # since Init(), since the beginning
+    assert seen[:2] == seen[4:] == [("3", "17.00"), ("3", "21.00")]  # since Init(), since the beginning
     assert seen[2:4] == [("0", "0.00")] * 2  # after Init()
-    assert printed[6].startswith("sub-network 0 at cycle 238: 3 packets arrived, 0 are on their way;")
+    assert printed[6].startswith("sub-network 0 at cycle 240: 3 packets arrived, 0 are on their way;")
 
 
 @pytest.mark.parametrize("subnets", [1, 2])
@@ -44,7 +45,7 @@ def test_accesses_arrive_as_without_the_adapter(gpgpusim, direct, random_packets
                            (ICNT + MAP).replace("subnets = 2", f"subnets = {subnets}"))
     requests = [(at, shader, memory, 1) for shader, memory, at, *_ in accesses]
     replies = [(at, memory, shader, 5) for shader, memory, _, _, at, _ in accesses]
-    arrived = [fields[3] for fields in accesses], [fields[5] for fields in accesses]
+    arrived = [fields[3] - 1 for fields in accesses], [fields[5] - 1 for fields in accesses]
     if subnets == 2:
         assert (direct(requests), direct(replies)) == arrived
     else:

@@ -62,8 +62,8 @@ def test_the_c_program(programs):
 
 
 def test_onnxim(programs):
-    # H = 2, L = 2: 17 cycles. The second packet follows its two flits. Popped after the run() of that cycle.
-    assert output_of(programs, "booksim2")[:2] == ["first in cycle 18", "second in cycle 20"]
+    # H = 2, L = 2: 17 + 1 cycles. The second packet follows the two flits. Popped after the run() of that cycle.
+    assert output_of(programs, "booksim2")[:2] == ["first in cycle 19", "second in cycle 21"]
 
 
 def test_astra_sim(programs):
@@ -72,8 +72,9 @@ def test_astra_sim(programs):
 
 
 def test_gpgpu_sim(programs):
-    # From terminal 3 to 12: H = 6, L = 1, 36 cycles; the reply of 5 flits takes 40 from cycle 37 on, and one to pop it.
-    assert output_of(programs, "intersim2")[0] == "reply in cycle 78"
+    # From terminal 3 to 12: H = 6, L = 1, 36 + 1 cycles. Popped after cycle 37, the reply of 5 flits takes 40 + 1 from
+    # cycle 38 on, and is popped after cycle 79.
+    assert output_of(programs, "intersim2")[0] == "reply in cycle 80"
 
 
 def test_systemverilog(programs, installed, tmp_path):
