@@ -74,8 +74,15 @@ class Network {
     return counts;
   }
 
-  /// Throws Error if the network is deadlocked or has lost flits.
-  void check_progress() { check(flitlab_check(network_.get())); }
+  /// Throws Error if the network is deadlocked, has lost flits or has dropped packets. Call it if packets that should
+  /// have arrived are missing.
+  void check_progress() const {
+    check(flitlab_check(network_.get()));
+    const uint64_t dropped = statistics().packets_dropped;
+    if (dropped)
+      throw Error(FLITLAB_FAILED, "flitlab: the network has dropped " + std::to_string(dropped) +
+                                      " packets, because of faults or limits in its configuration.");
+  }
 
  private:
   struct Destroy {

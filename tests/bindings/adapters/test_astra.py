@@ -16,10 +16,11 @@ def astra(run, tmp_path):
     """Returns a function that runs messages (send time, receive time, tag, source, destination, bytes) and returns the
     times of their handlers, and the lines after them."""
 
-    def call(messages, text=MESH, ns_per_cycle=1.0, packet_bytes=0):
+    def call(messages, text=MESH, ns_per_cycle=1.0, packet_bytes=0, error="fine"):
         (tmp_path / "net.toml").write_text(text)
         given = "\n".join(" ".join(map(str, message)) for message in messages)
-        lines = run("astra", "messages", "net.toml", ns_per_cycle, packet_bytes, given=given)
+        said, *lines = run("astra", "messages", "net.toml", ns_per_cycle, packet_bytes, given=given)
+        assert said == f"run: {error}"
         times = [tuple(map(float, line.split())) for line in lines[:len(messages)]]
         return times, lines[len(messages):]
 
@@ -78,6 +79,13 @@ def test_messages_without_a_counterpart_end_the_run_with_a_report(astra):
     assert lines == ["2 messages, 2 packets",
                      "2 receive(s) of 65 bytes with tag 1 from rank 0 to rank 2 without a send.",
                      "1 send(s) of 64 bytes with tag 1 from rank 0 to rank 2 without a receive."]
+
+
+def test_dropped_packets_end_the_run_with_a_message(astra):
+    # Of two sources that want the same destination at once, METRO blocks one, which gives up after one attempt.
+    text = '[router]\nkind = "metro"\n[endpoint]\nmost_attempts = 1\n'
+    astra([(0, 0, 0, 1, 3, 8), (0, 0, 0, 2, 3, 8)], text,
+          error="flitlab: the network has dropped 1 packets, because of faults or limits in its configuration.")
 
 
 def test_wrong_calls_give_messages(run, tmp_path):

@@ -69,6 +69,16 @@ void ring(Simulation& simulation, int ranks, uint64_t bytes, bool reduce) {
       if (rank.chunks[static_cast<size_t>(chunk)] != (reduce ? (1 << ranks) - 1 : 1 << chunk)) std::abort();
 }
 
+template <class Call>
+void say(const char* name, Call&& call) {
+  try {
+    call();
+    std::printf("%s: fine\n", name);
+  } catch (const std::exception& error) {
+    std::printf("%s: %s\n", name, error.what());
+  }
+}
+
 struct Planned {
   double send_time, receive_time;
   int tag, source, destination;
@@ -107,20 +117,10 @@ void messages(Simulation& simulation) {
     if (p.send_time >= 0) p.from->sim_schedule({AstraSim::NS, p.send_time}, send, &p);
     if (p.receive_time >= 0) p.to->sim_schedule({AstraSim::NS, p.receive_time}, receive, &p);
   }
-  simulation.run();
+  say("run", [&] { simulation.run(); });
   for (const Planned& p : all) std::printf("%.10Lg %.10Lg\n", p.sent, p.received);
   std::printf("%lu messages, %lu packets\n%s", static_cast<unsigned long>(simulation.messages()),
               static_cast<unsigned long>(simulation.packets()), simulation.unmatched().c_str());
-}
-
-template <class Call>
-void say(const char* name, Call&& call) {
-  try {
-    call();
-    std::printf("%s: fine\n", name);
-  } catch (const std::exception& error) {
-    std::printf("%s: %s\n", name, error.what());
-  }
 }
 
 void errors(const char* toml) {

@@ -19,6 +19,8 @@ void (*icnt_transfer)();
 bool (*icnt_busy)();
 
 void create(const char* config, unsigned shaders, unsigned memories) {
+  delete g_icnt_interface;
+  g_icnt_interface = nullptr;
   g_icnt_interface = InterconnectInterface::New(config);
   icnt_has_buffer = [](unsigned input, unsigned size) { return g_icnt_interface->HasBuffer(input, size); };
   icnt_push = [](unsigned input, unsigned output, void* data, unsigned size) {
@@ -100,6 +102,7 @@ void errors(const char* config) {
   say("map", [=] { create(config, 11, 5); });
   say("no memories", [=] { create(config, 16, 0); });
   say("too many", [=] { create(config, 13, 4); });
+  delete g_icnt_interface;
   g_icnt_interface = InterconnectInterface::New(config);
   say("early", [&] { icnt_push(0, 1, &data, 8); });
   say("early transfer", [] { icnt_transfer(); });
