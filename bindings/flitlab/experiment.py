@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from flitlab import _core, compiled, shipped
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown, writing
-from flitlab.booksim import translate
+from flitlab.booksim import ENDING, translate, translate_interface
 from flitlab.compiled import GRAPH, MATRIX, TABLE, VALUES, Graph, Pattern, Routes
 from flitlab.foreign_files import about_text, is_booksim
 from flitlab.programs import program_text
@@ -392,7 +392,8 @@ def translated_booksim(path: str | os.PathLike, text: str | None = None,
     """Returns the experiment of :func:`load_booksim`, and a sentence for each parameter of the configuration that has
     no exact equal in flitlab."""
     path = Path(path)
-    found = translate(read_text(path, str(path)) if text is None else text, str(path), path.parent, changes)
+    by = translate_interface if path.suffix.lower() == ENDING else translate
+    found = by(read_text(path, str(path)) if text is None else text, str(path), path.parent, changes)
     texts = {} if found.graph is None else {GRAPH: found.graph}
     try:
         return Experiment(found.values, str(path.parent), path.stem, texts), found.notes

@@ -20,10 +20,6 @@ FAST = {"run.warmup_cycles": 200, "run.measure_cycles": 400, "run.epoch_cycles":
 
 
 FOREIGN = {
-    "net.icnt": ("[config]\ntopology = mesh\nk = 8\nn = 2\nrouting_function = dor\nnum_vcs = 8\n",
-                 "is a configuration of BookSim. flitlab reads TOML; start from the output of `flitlab configs "
-                 "vc-mesh-8x8`, where topology is topology.kind, k is topology.shape, routing_function is "
-                 "routing.algorithm, num_vcs is router.vcs."),
     "config.yaml": ("topology: MESH\nmesh_dim_x: 4\n", "is YAML, as Noxim's configurations are. flitlab reads TOML"),
     "config.json": ('{"network": {"topology": "torus"}}', "is JSON, as SuperSim's configurations are"),
     "main.cfg": ("Configuration\n{\n\trandom_seed: 42,\n}\n", "is a configuration of CAMINOS."),

@@ -14,9 +14,10 @@ from pathlib import Path
 import flitlab as fl
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = [("8x8 mesh", {"topology.kind": "mesh", "topology.shape": [8, 8], "router.vcs": 4}, 0.2, flits)
-         for flits in (1, 4)] + [
-    ("8x8 mesh, iSLIP", {"topology.kind": "mesh", "topology.shape": [8, 8], "router.switch_allocator": "islip"}, 0.2, 4),
+MESH = {"topology.kind": "mesh", "topology.shape": [8, 8]}
+CASES = [
+    ("8x8 mesh", MESH, 0.2, 1), ("8x8 mesh", MESH, 0.2, 4),
+    ("8x8 mesh, iSLIP", MESH | {"router.switch_allocator": "islip"}, 0.2, 4),
     ("4x4x4 torus (bgl)", {"router.kind": "bgl", "topology.shape": [4, 4, 4]}, 0.2, 4)]
 
 
@@ -60,8 +61,8 @@ def main() -> None:
                 idle.append(float(answer[2]))
                 skipped.append(float(answer[3]))
             ratio = statistics.median(h / f for h, f in zip(hosted, free, strict=True))
-            print(f"| {text}, {load}, {flits} flits | {statistics.median(free):,.0f} | {statistics.median(hosted):,.0f} "
-                  f"| {ratio:.2f} | {statistics.median(idle):.0f} ns | {statistics.median(skipped) * 1e3:.1f} ms |")
+            print(f"| {text}, {load}, {flits} flits | {statistics.median(free):,.0f} "
+                  f"| {statistics.median(hosted):,.0f} | {ratio:.2f} | {statistics.median(idle):.0f} ns | {statistics.median(skipped) * 1e3:.1f} ms |")
 
 
 if __name__ == "__main__":

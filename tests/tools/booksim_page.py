@@ -9,8 +9,8 @@ from flitlab.booksim.keys import KEYS
 TEXT = """\
 # BookSim 2: its program and its files
 
-flitlab can take the place of BookSim 2 (commit 28f4329) in two ways: the program `flitlab-booksim` has BookSim's command
-line and output, and all of flitlab reads BookSim's files.
+flitlab can take the place of BookSim 2 (commit 28f4329) in two ways: the program `flitlab-booksim` has BookSim's
+command line and output, and all of flitlab reads BookSim's files.
 
 ## The program flitlab-booksim
 
@@ -107,7 +107,11 @@ The network is BookSim's, and the random numbers are not, so results agree withi
   what the allocator gives; flitlab's take the port with the most credits. On a 4x4 mesh under transpose traffic at
   0.3, the mean latency is 38.4 cycles in BookSim and 19.1 in flitlab (`compare_booksim.py --only differences`).
 
-Not read: the files of GPGPU-Sim and ONNXim (`.icnt`), which have parameters of their own.
+Files that end in `.icnt` are those of simulators that contain BookSim: ONNXim's, without semicolons, and GPGPU-Sim's.
+`flitlab import FILE.icnt -o FILE.toml` writes their network, whose packets come from the simulator
+([embedding.md](embedding.md)); their traffic has no effect. `flit_size` becomes `traffic.flit_bytes`; the adapter reads
+`subnets` and the sizes of buffers between the simulator and the network. Most of these files are one router of 20 to 144
+terminals (`topology = fly`, `n = 1`); flitlab's canonical router has at most 16, and they are refused.
 
 ## Topologies
 

@@ -111,7 +111,7 @@ def links_file(settings: Settings, called: str, folder: Path) -> Path:
     if not name:
         raise ConfigError(f"{called}: topology = anynet needs network_file, the list of nodes and routers.")
     # BookSim looks in the current folder only.
-    places = [folder / name, Path(name)]
+    places = [folder / name, Path(name), folder / Path(name).name]  # the last for paths of another machine
     path = next((place for place in places if place.exists()), None)
     if path is None:
         raise ConfigError(f"{called}: network_file = {name} cannot be read: there is no such file beside the "
