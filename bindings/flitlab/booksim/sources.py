@@ -137,6 +137,9 @@ class Sources:
     def _create(self, cycles: int) -> None:
         drawn = np.stack([c.process.draw(self._rng, cycles) for c in self.classes], axis=2)
         cycle, source, kind = np.nonzero(drawn)
+        if len(self.classes) > 1:  # classes take turns in being the first in a cycle
+            order = np.lexsort(((kind + cycle) % len(self.classes), source, cycle))
+            cycle, source, kind = cycle[order], source[order], kind[order]
         destination, flits = np.zeros_like(source), np.ones_like(source)
         for number, c in enumerate(self.classes):
             mine = kind == number
