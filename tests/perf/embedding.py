@@ -62,7 +62,8 @@ def main() -> None:
                 skipped.append(float(answer[3]))
             ratio = statistics.median(h / f for h, f in zip(hosted, free, strict=True))
             print(f"| {text}, {load}, {flits} flits | {statistics.median(free):,.0f} "
-                  f"| {statistics.median(hosted):,.0f} | {ratio:.2f} | {statistics.median(idle):.0f} ns | {statistics.median(skipped) * 1e3:.1f} ms |")
+                  f"| {statistics.median(hosted):,.0f} | {ratio:.2f} | {statistics.median(idle):.0f} ns "
+                  f"| {statistics.median(skipped) * 1e3:.1f} ms |")
 
 
 if __name__ == "__main__":

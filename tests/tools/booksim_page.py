@@ -39,10 +39,15 @@ simulation has converged or is unstable, and drains measured packets by BookSim'
 - The network is translated as [below](#topologies), and what is refused there is refused here.
 - Traffic comes from the program itself, so it has all of BookSim's: `on_off` injection with `burst_alpha`, `burst_beta`
   and `burst_r1`, all 15 patterns with their arguments, lengths, rates and patterns by class, `sim_type = batch` with
-  `batch_count` and `max_outstanding_requests`, `seed = time`. `use_read_write`, `include_queuing = 0`, batches of several
-  classes, and `priority = class` with several classes are refused.
+  `batch_count` and `max_outstanding_requests`, `seed = time`. `use_read_write`, `include_queuing = 0`, batches of
+  several classes, and `priority = class` with several classes are refused.
 - These parameters act as in BookSim: `sample_period`, `max_samples`, `warmup_periods`, all thresholds, `sim_count`,
   `measure_stats`, `print_csv_results`, `stats_out`, `pair_stats`.
+
+The parameters that [RapidChiplet](https://github.com/spcl/rapidchiplet) adds to BookSim are read, too: `mode = traffic`
+(packets are measured from the first cycle on), `routing_table_type = default` with `routing_table_file`, and
+`traffic_file` with `traffic = custom` and `injection_process = custom`. flitlab assigns layers of virtual channels to
+the routes of a table, so that they cannot deadlock. `mode = trace` and `routing_table_type = extended` are refused.
 
 ### Exit codes
 
@@ -101,6 +106,10 @@ The network is BookSim's, and the random numbers are not, so results agree withi
 
 - A flit of a terminal in BookSim reaches route computation one cycle later, so latencies are one cycle shorter in
   flitlab. Without load they are otherwise equal to the cycle (`tests/bindings/booksim/latency.csv`).
+- With `sw_allocator = separable_input_first`, the arbiter of an input chooses among virtual channels in flitlab, and
+  among outputs in BookSim, which then takes one of the virtual channels that request the output. Under load, latencies
+  differ where a router's inputs have packets for many outputs: by 5 % for `singleconfig`, a router of 10 ports with 8
+  virtual channels, at 0.5 packets per cycle, and by less than 1 % for the other files of the comparison.
 - With `st_final_delay` or `st_prepare_delay` raised by d cycles, a packet of several flits takes up to d cycles more in
   BookSim.
 - Adaptive routing (`min_adapt`) is another algorithm under load: BookSim's packets request all shortest ports and take
@@ -110,8 +119,8 @@ The network is BookSim's, and the random numbers are not, so results agree withi
 Files that end in `.icnt` are those of simulators that contain BookSim: ONNXim's, without semicolons, and GPGPU-Sim's.
 `flitlab import FILE.icnt -o FILE.toml` writes their network, whose packets come from the simulator
 ([embedding.md](embedding.md)); their traffic has no effect. `flit_size` becomes `traffic.flit_bytes`; the adapter reads
-`subnets` and the sizes of buffers between the simulator and the network. Most of these files are one router of 20 to 144
-terminals (`topology = fly`, `n = 1`); flitlab's canonical router has at most 16, and they are refused.
+`subnets` and the sizes of buffers between the simulator and the network. Most of these files are one router of 20 to
+144 terminals (`topology = fly`, `n = 1`); flitlab's canonical router has at most 16, so they are refused.
 
 ## Topologies
 

@@ -41,3 +41,9 @@ POWER = frozenset([
     "IoffSRAM", "IoffP", "IoffN", "Cg_pwr", "Cd_pwr", "Cgdl", "Cg", "Cd", "LAMBDA", "MetalPitch", "Rw",
     "Cw_gnd", "Cw_cpl", "wire_length",
 ])
+
+# Parameters that the BookSim of RapidChiplet adds. Only flitlab-booksim reads them.
+RAPIDCHIPLET: dict[str, tuple[int | float | str, ...]] = {
+    "ignore_cycles": (0,), "mode": ("",), "routing_table_file": ("",), "routing_table_type": ("",),
+    "trace_file": ("",), "traffic_file": ("",),
+}

@@ -21,9 +21,9 @@ class Rejected(ConfigError):
 
 
 class Bernoulli:
-    """Each node creates a packet in each cycle with the same probability."""
+    """Each node creates a packet in each cycle with the same probability, or with one for each node."""
 
-    def __init__(self, nodes: int, rate: float):
+    def __init__(self, nodes: int, rate: float | np.ndarray):
         self.nodes, self.rate = nodes, rate
 
     def draw(self, rng: np.random.Generator, cycles: int) -> np.ndarray:

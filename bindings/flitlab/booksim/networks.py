@@ -107,14 +107,18 @@ def _dragonfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str,
 
 def links_file(settings: Settings, called: str, folder: Path) -> Path:
     """Returns the file of ``network_file``. Raises ConfigError if there is none."""
-    name = str(settings["network_file"])
-    if not name:
+    if not settings["network_file"]:
         raise ConfigError(f"{called}: topology = anynet needs network_file, the list of nodes and routers.")
-    # BookSim looks in the current folder only.
-    places = [folder / name, Path(name), folder / Path(name).name]  # the last for paths of another machine
-    path = next((place for place in places if place.exists()), None)
+    return file_of(settings, called, folder, "network_file")
+
+
+def file_of(settings: Settings, called: str, folder: Path, name: str) -> Path:
+    """Returns the file that a parameter names. BookSim looks in the current folder only."""
+    given = Path(str(settings[name]))
+    places = [folder / given, given, folder / given.name]  # the last for paths of another machine
+    path = next((place for place in places if place.is_file()), None)
     if path is None:
-        raise ConfigError(f"{called}: network_file = {name} cannot be read: there is no such file beside the "
+        raise ConfigError(f"{called}: {name} = {settings[name]} cannot be read: there is no such file beside the "
                           "configuration or in the current folder.")
     return path
 

@@ -29,6 +29,7 @@ class Rules:
     by_latency: bool  # sim_type = latency; else throughput
     credit_cycles: int  # from the last arrival until the credit of the flit is back
     detailed: bool  # histograms and statistics of pairs of nodes
+    warms_up: bool  # else packets are measured from the first cycle on
     measured: list[bool]  # measure_stats
     latency_limit: list[float]
     warmup_latency: list[float]
@@ -63,7 +64,7 @@ class Simulation:
                  write: Callable[[Simulation], None]):
         self.sources, self.rules, self._out, self._write = sources, rules, out, write
         self.classes = [OfClass(sources.nodes, rules.detailed) for _ in sources.classes]
-        self.state = WARMING_UP
+        self.state = WARMING_UP if rules.warms_up else RUNNING
         self.drain_time = -1
         self._unmeasured = np.zeros(sources.nodes, np.int64)  # [source] packets generated before the measurement
         self._sent = self._sent_at_end = sources.sent()

@@ -15,7 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from flitlab._core import ConfigError, RunError
+from flitlab.booksim import rapidchiplet
 from flitlab.booksim.batch import Batches, BatchSimulation
+from flitlab.booksim.defaults import DEFAULTS, RAPIDCHIPLET
 from flitlab.booksim.generation import Rejected, Sizes, injection, pattern
 from flitlab.booksim.heading import heading
 from flitlab.booksim.networks import terminals
@@ -31,6 +33,7 @@ from flitlab.booksim.translation import hardware, refuse_unused
 from flitlab.experiment import GRAPH, Experiment
 from flitlab.toml import read_text
 
+PARAMETERS = {**DEFAULTS, **RAPIDCHIPLET}
 _LARGEST_BUFFER = 255
 _CREDIT_CYCLES = 2  # without credit_delay, from the arrival of a flit until its credit is back
 _BOOKSIMS_ERROR = 255
@@ -76,7 +79,7 @@ def _run(arguments: list[str]) -> int:
     if file is None:
         print("Usage: flitlab-booksim configfile... [param=value...]", file=sys.stderr)
         return 0
-    settings = Settings(statements, file)
+    settings = Settings(statements, file, PARAMETERS)
     return _STABLE if _simulate(settings, file) else _UNSTABLE
 
 
@@ -89,10 +92,10 @@ def _statements(arguments: list[str]) -> tuple[list[tuple[str, Value]], str | No
         try:
             if "=" in argument:
                 _print([f"OVERRIDE Parameter: {argument}"])
-                statements += read(f"{argument};", argument)
+                statements += read(f"{argument};", argument, PARAMETERS)
             elif not argument.startswith("-"):
                 text = read_text(Path(argument), argument)
-                statements += read(text, argument)
+                statements += read(text, argument, PARAMETERS)
                 # BookSim prints the last character of a file twice.
                 print(f"BEGIN Configuration File: {argument}\n{text}{text[-1:]}", end="")
                 _print([f"END Configuration File: {argument}"])
@@ -175,8 +178,10 @@ def network_of(settings: Settings, file: str) -> Experiment:
                           "share them in flitlab.")
     if not settings["include_queuing"]:
         raise ConfigError(f"{file}: include_queuing = 0 is not translated: use the network latency.")
+    rapidchiplet.check(settings, file)
     try:
-        return Experiment(values, str(path.parent), path.stem, {} if graph is None else {GRAPH: graph})
+        experiment = Experiment(values, str(path.parent), path.stem, {} if graph is None else {GRAPH: graph})
+        return rapidchiplet.with_table(experiment, settings, file, path.parent)
     except ConfigError as error:
         raise ConfigError(f"{file}, translated from BookSim's parameters: {error}") from None
 
@@ -196,9 +201,13 @@ def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Gener
         of_class = Sizes(np.array(lengths), np.array(weights, float))
         if settings["injection_rate_uses_flits"]:
             rate /= of_class.mean
-        made.append(ClassOfPackets(texts["traffic"][kind], rate,
-                                   injection(texts["injection_process"][kind], settings, nodes, rate, rng),
-                                   pattern(texts["traffic"][kind], settings, nodes, rng), of_class))
+        name, process_name = texts["traffic"][kind], texts["injection_process"][kind]
+        if name == process_name == "custom":
+            process, drawn = rapidchiplet.traffic(settings, nodes, rate, Path(settings.called).parent)
+        else:
+            process = injection(process_name, settings, nodes, rate, rng)
+            drawn = pattern(name, settings, nodes, rng)
+        made.append(ClassOfPackets(name, rate, process, drawn, of_class))
     return made
 
 
@@ -224,6 +233,7 @@ def _rules(settings: Settings, number: int) -> Rules:
     return Rules(settings.whole("sample_period", 1), settings.whole("max_samples"),
                  settings.whole("warmup_periods", -999999999), kind == "latency",
                  _CREDIT_CYCLES + settings.whole("credit_delay"), bool(settings["stats_out"]),
+                 not rapidchiplet.starts_measured(settings),
                  [text != "0" for text in settings.of_classes("measure_stats", number)], limits("latency_thres"),
                  limits("warmup_thres"), limits("acc_warmup_thres"), limits("stopping_thres"),
                  limits("acc_stopping_thres"))

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 
 from flitlab._core import ConfigError
 from flitlab.booksim.defaults import DEFAULTS
-from flitlab.booksim.statements import Value, items
+from flitlab.booksim.statements import Known, Value, items
 
 
 class Settings:
     """Statements over BookSim's defaults. A later statement wins over an earlier one of the same type; a word that is
-    not empty wins over a number, as in BookSim. ``called``: the file's name for errors."""
+    not empty wins over a number, as in BookSim. ``called``: the file's name for errors. ``known``: the parameters."""
 
-    def __init__(self, statements: Iterable[tuple[str, Value]], called: str):
+    def __init__(self, statements: Iterable[tuple[str, Value]], called: str, known: Known = DEFAULTS):
+        self._known = known
         self._given = {(name, type(value)): value for name, value in statements}
         self._used: set[str] = set()
         self.called = called
@@ -28,12 +29,12 @@ class Settings:
         self._used.update(names)
 
     def value(self, name: str) -> Value:
-        values = [self._given.get((name, type(default)), default) for default in DEFAULTS[name]]
+        values = [self._given.get((name, type(default)), default) for default in self._known[name]]
         return values[-1] if values[-1] != "" or len(values) == 1 else values[0]
 
     def of_type(self, kind: type) -> dict[str, Value]:
         """Returns the values of all parameters that exist with this type."""
-        return {name: self._given.get((name, kind), default) for name in DEFAULTS for default in DEFAULTS[name]
+        return {name: self._given.get((name, kind), default) for name in self._known for default in self._known[name]
                 if type(default) is kind}
 
     def whole(self, name: str, least: int = 0) -> int:
@@ -68,8 +69,8 @@ class Settings:
 
     def unused(self) -> dict[str, Value]:
         """Returns the parameters that the translation has not used and that differ from their defaults."""
-        return {name: self.value(name) for name in DEFAULTS
-                if name not in self._used and self.value(name) not in DEFAULTS[name]}
+        return {name: self.value(name) for name in self._known
+                if name not in self._used and self.value(name) not in self._known[name]}
 
 
 def repeated(values: list[str], number: int) -> list[str]:

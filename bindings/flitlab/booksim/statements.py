@@ -8,7 +8,7 @@ with one type only. ``internal_speedup = 2;`` is an error there, and ``internal_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from flitlab._core import ConfigError
@@ -24,12 +24,14 @@ _TOKENS = [  # of all that match, the longest one counts; of equally long ones t
     (re.compile(r"-?([0-9]*\.)?[0-9]+([eE][+-]?[0-9]+)?"), float),
     (re.compile(r"[A-Za-z_\-/.][A-Za-z0-9_\-/.+({,)}]*"), str),
 ]
+Known: TypeAlias = "Mapping[str, tuple[int | float | str, ...]]"  # parameter -> its default values, one for each type
 _KINDS = {int: "an integer", float: "a number with a decimal point", str: "a word"}
 
 
-def read(text: str, called: str) -> list[tuple[str, Value]]:
-    """Returns the statements of a file in their order. Raises ConfigError, which names the file as ``called`` and the
-    line, for what BookSim rejects: wrong syntax, unknown keys and literals of the wrong type."""
+def read(text: str, called: str, known: Known = DEFAULTS) -> list[tuple[str, Value]]:
+    """Returns the statements of a file in their order. ``known``: the parameters that may be set. Raises ConfigError,
+    which names the file as ``called`` and the line, for what BookSim rejects: wrong syntax, unknown keys and literals
+    of the wrong type."""
     statements, tokens = [], _tokens(text, called)
     for name, line in tokens:
         for wanted in ("=", "", ";"):
@@ -39,7 +41,7 @@ def read(text: str, called: str) -> list[tuple[str, Value]]:
                                   "statement is NAME = VALUE;")
             if not wanted:
                 value = token
-        statements.append((_checked(name, value, f"{called}, line {line}"), value))
+        statements.append((_checked(name, value, known, f"{called}, line {line}"), value))
     return statements
 
 
@@ -63,13 +65,13 @@ def _shown(token: Value) -> str:
     return f'"{token}"' if isinstance(token, str) and token != "the end of the file" else str(token)
 
 
-def _checked(name: Value, value: Value, where: str) -> str:
+def _checked(name: Value, value: Value, parameters: Known, where: str) -> str:
     if name in POWER:
         raise ConfigError(f"{where}: {name} belongs in the file that tech_file names. flitlab has no model of power.")
-    if not isinstance(name, str) or name not in DEFAULTS:
-        known = did_you_mean(str(name), DEFAULTS) if isinstance(name, str) else ""
+    if not isinstance(name, str) or name not in parameters:
+        known = did_you_mean(str(name), parameters) if isinstance(name, str) else ""
         raise ConfigError(f"{where}: {name} is not a parameter of BookSim 2.{known} BookSim ends with an error, too.")
-    kinds = [type(default) for default in DEFAULTS[name]]
+    kinds = [type(default) for default in parameters[name]]
     if type(value) not in kinds:
         raise ConfigError(f"{where}: {name} = {value} is {_KINDS[type(value)]}, and BookSim accepts only "
                           f"{' or '.join(_KINDS[kind] for kind in kinds)} here.")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from flitlab.booksim.batch import BatchSimulation
+from flitlab.booksim.defaults import DEFAULTS
 from flitlab.booksim.phases import OfClass, Simulation
 from flitlab.booksim.samples import ratio, shown
 from flitlab.booksim.settings import Settings
@@ -15,9 +16,10 @@ from flitlab.booksim.settings import Settings
 
 def configuration(settings: Settings) -> list[str]:
     """Returns the words, whole numbers and other numbers of a configuration, each in alphabetical order."""
-    words = [f"%{name} = '{value}';" for name, value in sorted(settings.of_type(str).items()) if value != ""]
+    words = [f"%{name} = '{value}';" for name, value in sorted(settings.of_type(str).items())
+             if value != "" and name in DEFAULTS]
     numbers = [f"%{name} = {shown(float(value)) if kind is float else value};" for kind in (int, float)
-               for name, value in sorted(settings.of_type(kind).items())]
+               for name, value in sorted(settings.of_type(kind).items()) if name in DEFAULTS]
     return words + numbers
 
 
