@@ -73,63 +73,63 @@ typedef struct {
 
 /* Return the version of the library's interface (compare it with FLITLAB_ABI), and its release. */
 FLITLAB_API uint32_t flitlab_abi(void);
-FLITLAB_API const char *flitlab_version(void);
+FLITLAB_API const char* flitlab_version(void);
 
 /* Returns the message of this thread's last call that failed; "" if none has. It is valid until the thread's next call.
  */
-FLITLAB_API const char *flitlab_error(void);
+FLITLAB_API const char* flitlab_error(void);
 
-/* Creates a network from the text of a configuration in TOML, or from a file. `folder`: folder of relative file names in
- * the text; NULL: the current folder. The traffic of the configuration is replaced by the packets of the host; only
+/* Creates a network from the text of a configuration in TOML, or from a file. `folder`: folder of relative file names
+ * in the text; NULL: the current folder. The traffic of the configuration is replaced by the packets of the host; only
  * traffic.self, traffic.flit_bytes and traffic.source_packets are used. `threads`: CPU threads, 0 for one per core. On
  * failure *network is NULL. */
-FLITLAB_API flitlab_status flitlab_create(const char *text, const char *folder, uint32_t threads,
-                                          flitlab_network **network);
-FLITLAB_API flitlab_status flitlab_open(const char *path, uint32_t threads, flitlab_network **network);
+FLITLAB_API flitlab_status flitlab_create(const char* text, const char* folder, uint32_t threads,
+                                          flitlab_network** network);
+FLITLAB_API flitlab_status flitlab_open(const char* path, uint32_t threads, flitlab_network** network);
 /* Frees a network; NULL is allowed. */
-FLITLAB_API void flitlab_destroy(flitlab_network *network);
+FLITLAB_API void flitlab_destroy(flitlab_network* network);
 
-FLITLAB_API flitlab_status flitlab_describe(const flitlab_network *network, flitlab_description *description);
+FLITLAB_API flitlab_status flitlab_describe(const flitlab_network* network, flitlab_description* description);
 
-/* Offers packets, in order. A source creates its packets in the order of the offers: each one at its cycle or later, and
- * not before the packet before it. *accepted: how many were accepted, which are the first ones; may be NULL. FLITLAB_FULL
- * if a source queue was full: the packet that it refused, and all after it, have not been accepted. FLITLAB_BAD_INPUT if
- * the network cannot carry one of the packets: none has been accepted. */
-FLITLAB_API flitlab_status flitlab_offer(flitlab_network *network, const flitlab_packet *packets, size_t count,
-                                         size_t *accepted);
+/* Offers packets, in order. A source creates its packets in the order of the offers: each one at its cycle or later,
+ * and not before the packet before it. *accepted: how many were accepted, which are the first ones; may be NULL.
+ * FLITLAB_FULL if a source queue was full: the packet that it refused, and all after it, have not been accepted.
+ * FLITLAB_BAD_INPUT if the network cannot carry one of the packets: none has been accepted. */
+FLITLAB_API flitlab_status flitlab_offer(flitlab_network* network, const flitlab_packet* packets, size_t count,
+                                         size_t* accepted);
 
 /* Gives the number of packets that wait at a source: offered, and their head has not left the source queue. */
-FLITLAB_API flitlab_status flitlab_waiting(flitlab_network *network, uint32_t source, uint32_t *packets);
+FLITLAB_API flitlab_status flitlab_waiting(flitlab_network* network, uint32_t source, uint32_t* packets);
 
 /* Returns the number of the next cycle. */
-FLITLAB_API uint64_t flitlab_cycle(const flitlab_network *network);
+FLITLAB_API uint64_t flitlab_cycle(const flitlab_network* network);
 
-/* Advances to the beginning of a cycle. Time without packets on their way costs almost nothing. FLITLAB_BAD_INPUT if the
- * cycle has passed. */
-FLITLAB_API flitlab_status flitlab_advance(flitlab_network *network, uint64_t cycle);
+/* Advances to the beginning of a cycle. Time without packets on their way costs almost nothing. FLITLAB_BAD_INPUT if
+ * the cycle has passed. */
+FLITLAB_API flitlab_status flitlab_advance(flitlab_network* network, uint64_t cycle);
 
 /* Advances until a packet arrives, at most to the beginning of cycle `limit`. Does nothing if packets are waiting to be
  * taken. *arrivals: how many are; may be NULL. */
-FLITLAB_API flitlab_status flitlab_advance_to_arrival(flitlab_network *network, uint64_t limit, size_t *arrivals);
+FLITLAB_API flitlab_status flitlab_advance_to_arrival(flitlab_network* network, uint64_t limit, size_t* arrivals);
 
-/* Takes packets that have arrived, in the order of their arrival. `room`: size of the array `arrivals`. *taken: how many
- * were written. Packets that are not taken are kept. */
-FLITLAB_API flitlab_status flitlab_take(flitlab_network *network, flitlab_arrival *arrivals, size_t room,
-                                        size_t *taken);
+/* Takes packets that have arrived, in the order of their arrival. `room`: size of the array `arrivals`. *taken: how
+ * many were written. Packets that are not taken are kept. */
+FLITLAB_API flitlab_status flitlab_take(flitlab_network* network, flitlab_arrival* arrivals, size_t room,
+                                        size_t* taken);
 
-FLITLAB_API flitlab_status flitlab_read_statistics(flitlab_network *network, flitlab_statistics *statistics);
+FLITLAB_API flitlab_status flitlab_read_statistics(flitlab_network* network, flitlab_statistics* statistics);
 /* Gives a count by its name, as in the reference ("packets_delivered"). */
-FLITLAB_API flitlab_status flitlab_total(flitlab_network *network, const char *name, uint64_t *count);
+FLITLAB_API flitlab_status flitlab_total(flitlab_network* network, const char* name, uint64_t* count);
 
 /* Returns FLITLAB_FAILED if the network is deadlocked or has lost flits. */
-FLITLAB_API flitlab_status flitlab_check(flitlab_network *network);
+FLITLAB_API flitlab_status flitlab_check(flitlab_network* network);
 /* Gives a hash of the whole state. It is equal on all machines and for any number of threads. */
-FLITLAB_API flitlab_status flitlab_state_hash(flitlab_network *network, uint64_t *hash);
+FLITLAB_API flitlab_status flitlab_state_hash(flitlab_network* network, uint64_t* hash);
 
 /* Save the network to a file, and load it into a network with the same configuration, with packets on their way,
  * arrivals that were not taken, and tags. If loading fails, the network keeps its state. */
-FLITLAB_API flitlab_status flitlab_save(flitlab_network *network, const char *path);
-FLITLAB_API flitlab_status flitlab_load(flitlab_network *network, const char *path);
+FLITLAB_API flitlab_status flitlab_save(flitlab_network* network, const char* path);
+FLITLAB_API flitlab_status flitlab_load(flitlab_network* network, const char* path);
 
 #ifdef __cplusplus
 }

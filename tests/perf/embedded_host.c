@@ -24,12 +24,12 @@ static uint32_t draw(void) { /* xorshift */
   return (uint32_t)(state >> 32);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 5) return 2;
   const double load = atof(argv[2]);
   const uint32_t flits = (uint32_t)atoi(argv[3]);
   const uint64_t cycles = strtoull(argv[4], NULL, 10);
-  flitlab_network *net = NULL;
+  flitlab_network* net = NULL;
   flitlab_description about;
   if (flitlab_open(argv[1], 1, &net) || flitlab_describe(net, &about)) {
     fprintf(stderr, "%s\n", flitlab_error());
@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   }
   const uint32_t threshold = (uint32_t)(load / flits * 4294967296.0);
   /* The packets of 1000 cycles are drawn before these cycles, outside of the measured time. */
-  flitlab_packet *offered = calloc((size_t)about.terminals * kPrepared, sizeof *offered);
+  flitlab_packet* offered = calloc((size_t)about.terminals * kPrepared, sizeof *offered);
   static size_t first[kPrepared + 1];
   flitlab_arrival list[kBatch];
   uint64_t packets = 0, latency = 0;
@@ -47,8 +47,8 @@ int main(int argc, char **argv) {
       first[c + 1] = first[c];
       for (uint32_t t = 0; t < about.terminals; ++t)
         if (draw() < threshold)
-          offered[first[c + 1]++] = (flitlab_packet){
-              .source = t, .destination = draw() % about.terminals, .flits = flits, .tag = begin + c};
+          offered[first[c + 1]++] =
+              (flitlab_packet){.source = t, .destination = draw() % about.terminals, .flits = flits, .tag = begin + c};
     }
     const double start = now();
     for (uint32_t c = 0; c < kPrepared; ++c) {

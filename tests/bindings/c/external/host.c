@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void stop(const char *where) {
+static void stop(const char* where) {
   fprintf(stderr, "%s: %s\n", where, flitlab_error());
   exit(1);
 }
 
-static void print_arrivals(flitlab_network *net) {
+static void print_arrivals(flitlab_network* net) {
   flitlab_arrival list[16];
   size_t taken = 0;
   do {
@@ -25,8 +25,8 @@ static void print_arrivals(flitlab_network *net) {
 }
 
 /* Offers each packet of the standard input, "cycle source destination flits tag" by rising cycle, in its cycle. */
-static void run(const char *path, uint64_t end, const char *checkpoint) {
-  flitlab_network *net = NULL;
+static void run(const char* path, uint64_t end, const char* checkpoint) {
+  flitlab_network* net = NULL;
   flitlab_packet p = {0};
   uint64_t hash = 0;
   if (flitlab_open(path, 1, &net)) stop("open");
@@ -36,7 +36,7 @@ static void run(const char *path, uint64_t end, const char *checkpoint) {
     if (flitlab_offer(net, &p, 1, NULL)) stop("offer");
   }
   if (checkpoint) { /* goes on in another network, with all that is on its way */
-    flitlab_network *other = NULL;
+    flitlab_network* other = NULL;
     if (flitlab_save(net, checkpoint)) stop("save");
     if (flitlab_open(path, 1, &other) || flitlab_load(other, checkpoint)) stop("load");
     flitlab_destroy(net);
@@ -54,13 +54,13 @@ static void run(const char *path, uint64_t end, const char *checkpoint) {
 static const char kMesh[] =
     "[topology]\nkind = \"mesh\"\nshape = [4, 4]\n[traffic]\nload = 0.3\nsource_packets = 2\nself = false\n";
 
-static void say(const char *call, flitlab_status status) {
+static void say(const char* call, flitlab_status status) {
   printf("%s: %d %s\n", call, (int)status, status > FLITLAB_FULL ? flitlab_error() : "");
 }
 
 /* Bad input: each call returns a code and says why. */
 static void errors(void) {
-  flitlab_network *net = (flitlab_network *)1;
+  flitlab_network* net = (flitlab_network*)1;
   size_t n = 7;
   uint32_t waiting = 0;
   uint64_t count = 0;
@@ -121,14 +121,15 @@ static void errors(void) {
   flitlab_destroy(NULL);
 }
 
-static void *one_network(void *seed) {
-  flitlab_network *net = NULL;
-  uint64_t *hash = seed;
+static void* one_network(void* seed) {
+  flitlab_network* net = NULL;
+  uint64_t* hash = seed;
   uint32_t random = (uint32_t)*hash;
   if (flitlab_create("[topology]\nkind = \"torus\"\nshape = [4, 4]", NULL, 1, &net)) stop("create");
   for (uint64_t cycle = 0; cycle < 2000; ++cycle) {
     random = random * 1664525u + 1013904223u;
-    const flitlab_packet p = {.source = random >> 28, .destination = random >> 24 & 15, .flits = 1 + (random >> 20 & 3)};
+    const flitlab_packet p = {
+        .source = random >> 28, .destination = random >> 24 & 15, .flits = 1 + (random >> 20 & 3)};
     size_t taken = 0;
     flitlab_arrival list[64];
     if (flitlab_offer(net, &p, 1, NULL) || flitlab_advance(net, cycle + 1) || flitlab_take(net, list, 64, &taken))
@@ -154,7 +155,7 @@ static void threads(void) {
   for (int i = 0; i < kThreads; ++i) printf("%016" PRIx64 " %016" PRIx64 "\n", alone[i], together[i]);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (flitlab_abi() != FLITLAB_ABI) return 2;
   if (argc > 3 && !strcmp(argv[1], "run")) run(argv[2], strtoull(argv[3], NULL, 10), argc > 4 ? argv[4] : NULL);
   if (argc > 1 && !strcmp(argv[1], "errors")) errors();
