@@ -225,6 +225,12 @@ def program(binary: str, seeds: int) -> None:
     theirs, ours = [str(Path(binary).resolve())], [sys.executable, "-m", "flitlab.booksim.program"]
     for name, (loads, more) in WITH_PROGRAM.items():
         tries = min(seeds, 3) if more == SHORT else seeds
+        probe = subprocess.run([*ours, (root / name).name, "injection_rate=0.0", "sample_period=10"],
+                               cwd=(root / name).parent, capture_output=True, text=True)
+        if probe.returncode == 2:
+            print(f"| {name} | refused: {probe.stderr.split(': ', 2)[2].split(' is ')[0]} "
+                  "| | | | | | | | | |", flush=True)
+            continue
         for load in loads:
             both, seconds = [], []
             for command in (ours, theirs):

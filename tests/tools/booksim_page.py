@@ -20,17 +20,18 @@ Scripts that run BookSim's program can run this one instead:
 
 It prints what BookSim prints: the same lines in the same order and format, from `BEGIN Configuration File` over a block
 for each sample period to `====== Overall Traffic Statistics ======` and `Total run time`. It warms up, decides that a
-simulation has converged or is unstable, and drains measured packets by BookSim's rules. The end of its output for
-`mesh88_lat`:
+simulation has converged or is unstable, and drains measured packets by BookSim's rules. The end of the
+output of this command:
 
-    Packet latency average = 57.5371 (1 samples)
+    Packet latency average = 57.6215 (1 samples)
             minimum = 25 (1 samples)
-            maximum = 220 (1 samples)
+            maximum = 248 (1 samples)
     ...
-    Injected packet size average = 19.9985 (1 samples)
+    Injected packet size average = 20.032 (1 samples)
     Accepted packet size average = 20 (1 samples)
-    Hops average = 6.17438 (1 samples)
-    Total run time 0.0704438
+    Hops average = 6.19437 (1 samples)
+    results:0,transpose,0,0.004,25,57.6215,248,...
+    Total run time 0.0521427
 
 ### What it reads
 
@@ -76,7 +77,9 @@ the routes of a table, so that they cannot deadlock. `mode = trace` and `routing
 
 ### Comparison
 
-COMPARISON
+On the 8 of BookSim's 11 files that flitlab reads, mean latencies and accepted rates of the two programs agree within
+their confidence intervals or 3 % at three loads each, with [one exception](benchmarks.md#the-program-flitlab-booksim).
+flitlab-booksim takes 0.35 s to start and then a third to a sixteenth of BookSim's time.
 
 ## Files
 

@@ -12,12 +12,12 @@ from flitlab.toml import read_text
 
 def heading(settings: Settings, called: str, folder: Path) -> list[str]:
     """Returns the lines for a network that flitlab has accepted."""
-    kind, k, n = (settings[name] for name in ("topology", "k", "n"))
+    kind, k, n = settings["topology"], settings.whole("k"), settings.whole("n")
     if kind == "fattree":
         return ["Fat Tree", f" k = {k} levels = {n}",
                 *_sizes(2 * k, n * k ** (n - 1), 2 * k**n * (n - 1), k**n)]
     if kind == "flatfly":
-        c, routers = settings["c"], k**n
+        c, routers = settings.whole("c"), k**n
         return [" Flat Bufferfly ", f" k = {k} n = {n} c = {c}",
                 *_sizes(c + (k - 1) * n, routers, routers * (k - 1) * n, routers * c)]
     if kind == "dragonflynew":

@@ -18,7 +18,7 @@ from flitlab._core import ConfigError, RunError
 from flitlab.booksim import rapidchiplet
 from flitlab.booksim.batch import Batches, BatchSimulation
 from flitlab.booksim.defaults import DEFAULTS, RAPIDCHIPLET
-from flitlab.booksim.generation import Rejected, Sizes, injection, pattern
+from flitlab.booksim.generation import Process, Rejected, Sizes, injection, pattern
 from flitlab.booksim.heading import heading
 from flitlab.booksim.networks import terminals
 from flitlab.booksim.phases import Rules, Simulation
@@ -107,17 +107,20 @@ def _statements(arguments: list[str]) -> tuple[list[tuple[str, Value]], str | No
 
 def _simulate(settings: Settings, file: str) -> bool:
     """Runs ``sim_count`` simulations and prints their results. Returns whether they were stable."""
-    experiment = network_of(settings, file)
+    seed = _seed(settings)
+    experiment = network_of(settings, file, seed)
     nodes = int(experiment.derived()["terminals"])
     number = settings.whole("classes", 1)
     places = terminals(settings, nodes)
-    rng = np.random.default_rng(_seed(settings))
+    rng = np.random.default_rng(seed)
     classes = classes_of(settings, nodes, number, rng)
     rules, batches = _rules(settings, number), _batches(settings, number)
     simulations = settings.whole("sim_count", 1)
     with_csv = bool(settings["print_csv_results"])
     refuse_unused(settings, file)
     lines = heading(settings, file, Path(file).parent)
+    if settings["seed"] == "time":
+        lines.append(f"SEED: seed={seed}")
     if lines:
         _print(lines)
     overall = [Overall() for _ in classes]
@@ -159,7 +162,7 @@ def _csv_line(kind: int, first: ClassOfPackets, values: list[float]) -> str:
     return f"results:{kind}," + ",".join([first.name, "0", *map(shown, [first.rate, *values])])
 
 
-def network_of(settings: Settings, file: str) -> Experiment:
+def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
     """Returns the network, with packets that this program creates."""
     path = Path(file)
     values, graph = hardware(settings, file, path.parent)
@@ -168,7 +171,7 @@ def network_of(settings: Settings, file: str) -> Experiment:
         warnings.warn(f"buffers of {values['router.buffer_flits']} flits are simulated as {_LARGEST_BUFFER}.",
                       stacklevel=2)
         values["router.buffer_flits"] = _LARGEST_BUFFER
-    values |= {"traffic.mode": "host", "run.seed": _seed(settings)}
+    values |= {"traffic.mode": "host", "run.seed": seed}
     if settings.whole("classes", 1) > 1 and settings["priority"] == "class":
         raise ConfigError(f"{file}: priority = class is not translated by flitlab-booksim with classes = "
                           f"{settings['classes']}: its packets have one class in flitlab. Use flitlab run.")
@@ -201,6 +204,7 @@ def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Gener
         of_class = Sizes(np.array(lengths), np.array(weights, float))
         if settings["injection_rate_uses_flits"]:
             rate /= of_class.mean
+        process: Process
         name, process_name = texts["traffic"][kind], texts["injection_process"][kind]
         if name == process_name == "custom":
             process, drawn = rapidchiplet.traffic(settings, nodes, rate, Path(settings.called).parent)

@@ -160,14 +160,13 @@ class Sources:
 
     def _offer(self, cycles: int) -> None:
         p, queued = self.packets, self._queued
+        soon = np.ones(queued.size, bool)
         if self.patient and queued.size:
             heads = self._heads()
-            flits = np.zeros(self.nodes, np.int64)  # of the packets that have been sent
-            waiting = p.rank[queued] >= heads[p.source[queued]]
-            flits[p.source[queued][waiting][::-1]] = p.before[queued][waiting][::-1]  # the first one of each source
-            soon = p.before[queued] < flits[p.source[queued]] + cycles
-        else:
-            soon = np.ones(queued.size, bool)
+            waiting = self._unsent[p.rank[self._unsent] >= heads[p.source[self._unsent]]]
+            sent = np.zeros(self.nodes, np.int64)  # flits of the packets before the first one that waits
+            sent[p.source[waiting[::-1]]] = p.before[waiting[::-1]]
+            soon = p.before[queued] < sent[p.source[queued]] + cycles
         now, self._queued = queued[soon], queued[~soon]
         self._offered += np.bincount(p.source[now], minlength=self.nodes)
         self.network.inject(self._terminals[p.source[now]], self._terminals[p.destination[now]], p.flits[now], now,

@@ -48,10 +48,11 @@ def _of_class(simulation: Simulation, of_class: OfClass, number: int, with_pairs
         pairs.insert(0, _row("pair_sent", of, packets))
     sent, accepted, sent_flits, accepted_flits = simulation.counts(number)
     cycles = simulation.cycles
-    rows = [("sent_packets", sent / cycles), ("accepted_packets", accepted / cycles),
-            ("sent_flits", sent_flits / cycles), ("accepted_flits", accepted_flits / cycles),
-            ("sent_packet_size", list(map(ratio, sent_flits, sent))),
-            ("accepted_packet_size", list(map(ratio, accepted_flits, accepted)))]
+    rows: list[tuple[str, Iterable[float]]] = [
+        ("sent_packets", sent / cycles), ("accepted_packets", accepted / cycles),
+        ("sent_flits", sent_flits / cycles), ("accepted_flits", accepted_flits / cycles),
+        ("sent_packet_size", map(ratio, sent_flits, sent)),
+        ("accepted_packet_size", map(ratio, accepted_flits, accepted))]
     # BookSim closes the last list of pairs even if there is none.
     return [*lines, *(pairs or ["];"]), *(_row(name, of, values) for name, values in rows)]
 

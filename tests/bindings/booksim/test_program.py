@@ -152,6 +152,14 @@ def test_later_arguments_win_and_words_with_a_dash_are_ignored(run):
     assert out.startswith("OVERRIDE Parameter: injection_rate=0.9\nBEGIN Configuration File: c\nk = 4;\n\nEND Configu")
 
 
+def test_the_time_can_be_the_seed(run):
+    status, out, _ = run("c", *MESH, "seed=time", "max_samples=1", "warmup_periods=0")
+    seed, = re.findall(r"^SEED: seed=(\d+)$", out, re.MULTILINE)
+    again = run("c", *MESH, f"seed={seed}", "max_samples=1", "warmup_periods=0")[1]
+    first, second = (text[text.find("Class 0"):text.find("Total run")] for text in (out, again))
+    assert status == 0 and first == second
+
+
 def test_the_program_is_a_module():
     done = subprocess.run([sys.executable, "-m", "flitlab.booksim.program"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == "" and done.stderr.startswith("Usage: flitlab-booksim")
@@ -163,6 +171,21 @@ def test_a_source_without_a_limit_of_packets_is_as_fast_as_the_limit_allows(run)
                     "topology=torus", "routing_function=dim_order", "print_csv_results=1")
     assert values(out)["Packet latency"] == 19
     assert re.search(r"^Time taken is 202 cycles$", out, re.MULTILINE)  # 10 times 19 + 1, and the last credit
+
+
+def test_patient_sources_keep_their_packets(run):
+    """At the end of a simulation, packets that wait at their sources vanish in BookSim."""
+    settings = Settings(read("; ".join([*MESH, "injection_rate=0.9", "packet_size=3;"]), "c"), "c", program.PARAMETERS)
+    rng = np.random.default_rng(0)
+    sources = Sources(program.network_of(settings, "c"), program.classes_of(settings, 16, 1, rng), np.arange(16), rng,
+                      patient=True)
+    arrived = 0
+    for _ in range(20):
+        found = sources.advance(100)
+        arrived += found.packet.size
+        assert max(sources.network.waiting(node) for node in range(16)) <= 100 / 3 + 1
+    assert sources.packets.number > 16 * 2000 * 0.8
+    assert arrived > 16 * 2000 / 10  # the sources remain busy
 
 
 # Patterns and injection.
