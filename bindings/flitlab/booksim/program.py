@@ -190,9 +190,10 @@ def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
 
 
 def _seed(settings: Settings) -> int:
-    if settings["seed"] == "time":
-        return time.time_ns() % 2**32
-    return settings.whole("seed", -999999999) % 2**32
+    given = settings["seed"]
+    if given == "time":
+        return time.time_ns() % 2**31
+    return given % 2**32 if isinstance(given, int) else settings.whole("seed")
 
 
 def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
