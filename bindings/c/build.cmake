@@ -19,6 +19,7 @@ if(NOT APPLE)  # export only the functions of flitlab.h
 endif()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/flitlab)
+file(RELATIVE_PATH FLITLAB_UP_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(bindings/c/flitlab.pc.in flitlab.pc @ONLY)
 write_basic_package_version_file(flitlab-config-version.cmake VERSION ${PROJECT_VERSION}
                                  COMPATIBILITY SameMinorVersion)

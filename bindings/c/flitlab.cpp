@@ -76,8 +76,9 @@ flitlab_status with(Network* network, const char* function, Work&& work) noexcep
 }
 
 u64 flits_of(const flitlab_network& network, const flitlab_packet& packet) {
-  if (packet.flits) return packet.flits;
-  return (u64{packet.bytes} + network.flit_bytes - 1) / network.flit_bytes;
+  if (packet.flits || !packet.bytes) return packet.flits;
+  return std::max<u64>((u64{packet.bytes} + network.flit_bytes - 1) / network.flit_bytes,
+                       network.emulated.facts().shortest_packet);
 }
 
 flitlab_status create(std::string_view text, const std::string& name, const std::string& folder, u32 threads,
@@ -108,7 +109,8 @@ flitlab_status flitlab_open(const char* path, uint32_t threads, flitlab_network*
     require(network, "flitlab_open", "`network`");
     *network = nullptr;
     require(path, "flitlab_open", "`path`");
-    errno = std::filesystem::is_directory(path) ? EISDIR : 0;  // a folder can be opened, but not read
+    std::error_code unreadable;
+    errno = std::filesystem::is_directory(path, unreadable) ? EISDIR : 0;  // a folder can be opened, but not read
     std::ifstream file;
     if (!errno) file.open(path, std::ios::binary);
     if (errno || !file) throw ConfigError(std::string(path) + " cannot be read: " + std::strerror(errno) + ".");
@@ -162,6 +164,9 @@ flitlab_status flitlab_advance(flitlab_network* network, uint64_t cycle) {
     if (cycle < n.emulated.cycle())
       throw ConfigError("flitlab_advance: cycle " + std::to_string(cycle) + " has passed; the next cycle is " +
                         std::to_string(n.emulated.cycle()) + ".");
+    if (cycle > kEndOfTime)
+      throw ConfigError("flitlab_advance: cycle " + std::to_string(cycle) + " is after the end of emulated time, " +
+                        std::to_string(kEndOfTime) + ".");
     n.emulated.step(cycle - n.emulated.cycle());
   });
 }

@@ -1,7 +1,7 @@
 /* The C interface of flitlab: a network inside of another simulator.
  *
  * The host program offers packets, advances the network and takes the packets that have arrived. Time is counted in
- * cycles of the network, from 0. docs/embedding.md has examples.
+ * cycles of the network, from 0 to 2000000000. docs/embedding.md has examples.
  *
  * Functions that can fail return a flitlab_status. flitlab_error() then says why. No exception leaves the library, and
  * it never ends the process. A network may be used by one thread at a time, different networks by different threads.
@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
   uint64_t tag;
-  uint64_t cycle;    /* arrival of the tail */
+  uint64_t cycle;    /* arrival of the tail; METRO: its source has checked the acknowledgement */
   uint64_t created;  /* the packet entered the source queue */
   uint64_t injected; /* its head left the source queue */
   uint32_t source, destination;
@@ -104,15 +104,18 @@ FLITLAB_API flitlab_status flitlab_waiting(flitlab_network* network, uint32_t so
 /* Returns the number of the next cycle. */
 FLITLAB_API uint64_t flitlab_cycle(const flitlab_network* network);
 
-/* Advances to the beginning of a cycle. Time without packets on their way costs almost nothing. FLITLAB_BAD_INPUT if
- * the cycle has passed. */
+/* Advances to the beginning of a cycle. If no packet is on its way for more than twice the sum of the network's delays
+ * (8192 cycles at least), the rest of this time is skipped by calls of 64 or more cycles. FLITLAB_BAD_INPUT if the
+ * cycle has passed. */
 FLITLAB_API flitlab_status flitlab_advance(flitlab_network* network, uint64_t cycle);
 
 /* Advances until a packet arrives, at most to the beginning of cycle `limit`. Does nothing if packets are waiting to be
- * taken. *arrivals: how many are; may be NULL. */
+ * taken, or if none is on its way and the limit is the end of time or later (UINT64_MAX). *arrivals: how many packets
+ * are waiting to be taken; may be NULL. */
 FLITLAB_API flitlab_status flitlab_advance_to_arrival(flitlab_network* network, uint64_t limit, size_t* arrivals);
 
-/* Takes packets that have arrived, in the order of their arrival. `room`: size of the array `arrivals`. *taken: how
+/* Takes packets that have arrived, in the order of their arrival. Packets that the network drops never arrive
+ * (flitlab_statistics.packets_dropped). `room`: size of the array `arrivals`. *taken: how
  * many were written. Packets that are not taken are kept. */
 FLITLAB_API flitlab_status flitlab_take(flitlab_network* network, flitlab_arrival* arrivals, size_t room,
                                         size_t* taken);

@@ -163,7 +163,10 @@ class Experiment:
     def with_host_traffic(self) -> Experiment:
         """Returns a copy whose packets come from the program that steps the network (:meth:`flitlab.Network.inject`):
         ``traffic.mode = "host"``, without parameters of other traffic."""
-        return self._compiled({"traffic.mode": "host"}, {}, check=False)
+        records, mode = parameters_of(self["router.kind"]), {"traffic.mode": "host"}
+        values = {path: value for path, value in self.flat().items() if not path.startswith("traffic.")} | mode
+        without = [path for path in self._given if not applies(records[path], values)]
+        return self._compiled(mode, {}, without, check=False)
 
     def with_routes(self, routes: Routes) -> Experiment:
         """Returns a copy with routes given by a function, which is compiled once to a routing table.

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flitlab import _core
-from flitlab.arguments import shown
+from flitlab.arguments import is_whole, shown
 
 Numbers: TypeAlias = int | ArrayLike
 
 NO_LIMIT = _core.END_OF_TIME
+ALL = (1 << 64) - 1  # packets
 
 
 def columns(*given: Numbers) -> tuple[np.ndarray, ...]:
@@ -38,10 +39,9 @@ def columns(*given: Numbers) -> tuple[np.ndarray, ...]:
 
 
 def _from_objects(name: str, value: Numbers, array: np.ndarray) -> np.ndarray:
-    try:
-        return array.astype(np.uint64)
-    except (TypeError, ValueError, OverflowError):
-        raise _wrong(name, value) from None
+    if not all(is_whole(item) and 0 <= item < 1 << 64 for item in array.flat):
+        raise _wrong(name, value)
+    return array.astype(np.uint64)
 
 
 def _wrong(name: str, value: Numbers) -> _core.ConfigError:

@@ -93,7 +93,7 @@ class Network:
 
     def step_to_arrival(self, limit: int | None = None) -> bool:
         """Advances the network until a packet arrives, at most to cycle ``limit``; returns whether :meth:`arrivals` has
-        packets. Does nothing if it already has some. None: no limit, which needs packets that are on their way."""
+        packets. Does nothing if it already has some, or if there is no limit (None) and no packet is on its way."""
         if limit is None:
             limit = injection.NO_LIMIT
         if not is_whole(limit) or limit < 0:
@@ -106,11 +106,12 @@ class Network:
         Returns a structured array, ordered by ``cycle``, ``destination`` and ``source``, with the fields tag, source,
         destination, flits; hops (channels between routers); and the cycles ``created`` (it entered the source queue),
         ``injected`` (its head left the source queue), ``head`` (its head arrived; 2**32 - 1 in models that do not
-        tell), and ``cycle`` (its tail arrived). ``pandas.DataFrame(net.arrivals())`` makes a table.
+        record it), and ``cycle`` (its tail arrived; in METRO, its source has checked the acknowledgement). Packets that
+        the network drops never arrive. ``pandas.DataFrame(net.arrivals())`` makes a table.
         """
         if most is not None and (not is_whole(most) or most < 0):
             raise _core.ConfigError(f"arrivals({shown(most)}): the number of packets must be a whole number from 0.")
-        return self._core.take_arrivals((1 << 64) - 1 if most is None else most)
+        return self._core.take_arrivals(min(injection.ALL if most is None else most, injection.ALL))
 
     @property
     def state_hash(self) -> str:

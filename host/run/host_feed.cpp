@@ -26,12 +26,18 @@ std::size_t HostFeed::offer(std::span<const OfferedPacket> packets, Engine& engi
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const OfferedPacket& p = packets[i];
     const u32 source = static_cast<u32>(p.source), destination = static_cast<u32>(p.destination),
-              flits = static_cast<u32>(p.flits), id = first_open_ + static_cast<u32>(open_.size());
+              flits = static_cast<u32>(p.flits);
     if (room_ && waiting(source, engine, replica) >= room_) return i;
+    u32 id = first_open_ + static_cast<u32>(open_.size());
+    if (id == kNone) {  // no packet has this number
+      open_.push_back({0, 0, 0, 0, 1});
+      id = 0;
+    }
     const Cycle cycle = std::max(static_cast<Cycle>(p.cycle), engine.now());
     open_.push_back({p.tag, source, destination, flits, 0});
+    // Packets that are held back come first, and wait for the next exchange of all terminals.
+    if (queues_[source].empty()) changed_.push_back(source);
     queues_[source].push_back({id, destination, cycle, kNone, flits});
-    if (changed_.empty() || changed_.back() != source) changed_.push_back(source);
   }
   return packets.size();
 }
@@ -61,6 +67,11 @@ void HostFeed::exchange(Engine& engine, u32 replica) {
   if (all) collect(engine, replica);
   given_ += fill(engine, replica, all || changed_.size() >= limits_.terminals ? nullptr : &changed_);
   changed_.clear();
+}
+
+u64 HostFeed::next_arrival() {
+  arrivals(0);  // sorts them
+  return arrivals_.empty() ? kNever : u64{arrivals_.front().cycle} + 1;
 }
 
 u64 HostFeed::next_cycle() const {

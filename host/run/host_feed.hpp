@@ -1,6 +1,6 @@
 #pragma once
-/// Packets from the program that steps the network (traffic.mode = "host"). The program offers packets at any time and
-/// takes notice of their arrivals at any time.
+/// Packets from the program that steps the network (traffic.mode = "host"). The program offers packets and reads
+/// arrivals at any time.
 #include <span>
 
 #include "host/run/feed.hpp"
@@ -22,8 +22,8 @@ struct ArrivedPacket {
   u32 hops;        ///< router-to-router channels crossed
   Cycle created;   ///< cycle in which it entered the source queue
   Cycle injected;  ///< cycle in which its head left the source queue
-  Cycle head;      ///< cycle in which its head arrived; kNever: this model does not tell
-  Cycle cycle;     ///< cycle in which its tail arrived
+  Cycle head;      ///< cycle in which its head arrived; kNever: the model does not record it
+  Cycle cycle;     ///< cycle in which its tail arrived (METRO: in which its source has checked the acknowledgement)
 };
 
 class HostFeed final : public Feed {
@@ -45,8 +45,11 @@ class HostFeed final : public Feed {
   /// Removes packets that have arrived before cycle `now`, at most `most`, and returns them by cycle, destination and
   /// source.
   std::vector<ArrivedPacket> take(u64 now, std::size_t most);
-  /// Returns whether terminals have packets that have not arrived.
-  bool any_in_flight() const { return given_ != arrived_; }
+  /// Returns the number of packets that terminals have been given and that have not arrived; those that were dropped
+  /// count, too.
+  u64 in_flight() const { return given_ - arrived_; }
+  /// Returns the first cycle in which a listed packet can be taken; kNever: no packet is listed.
+  u64 next_arrival();
 
   bool due(Cycle now) const override { return !changed_.empty() || Feed::due(now); }
   void exchange(Engine& engine, u32 replica) override;
@@ -76,7 +79,7 @@ class HostFeed final : public Feed {
   /// Packets by number, from the first one that has not arrived; numbers are counted modulo 2^32.
   std::deque<Open> open_;
   u32 first_open_ = 0;        ///< number of the first of them
-  std::vector<u32> changed_;  ///< sources with packets offered since the last exchange
+  std::vector<u32> changed_;  ///< sources whose queue was empty and that have been offered packets
   std::deque<ArrivedPacket> arrivals_;
   bool sorted_ = true;  ///< whether `arrivals_` is in order
 };

@@ -86,9 +86,16 @@ u32 SteppedNetwork::waiting(u32 source) {
 
 bool SteppedNetwork::step_to_arrival(u64 limit) {
   HostFeed& feed = host();
+  const bool unlimited = limit >= kEndOfTime;
+  limit = std::min<u64>(limit, kEndOfTime);
   while (!feed.arrivals(cycle()) && cycle() < limit) {
-    // Nothing can arrive before the next packet is created.
-    const u64 next = feed.any_in_flight() || feed.due(engine_->now()) ? 0 : feed.next_cycle();
+    u64 next = feed.next_arrival();  // of those that are known
+    const u32 only[] = {0};
+    if (feed.in_flight() > total_of(engine_->totals(only).front(), Total::kPacketsDropped))
+      next = 0;  // any cycle may bring an arrival
+    else
+      next = std::min(next, feed.next_cycle());  // a packet does not arrive before it is created
+    if (next >= kNever && unlimited) return false;
     step(std::clamp<u64>(next, cycle() + 1, limit) - cycle());
   }
   return feed.arrivals(cycle());

@@ -47,7 +47,8 @@ class SteppedNetwork {
   std::size_t offer(std::span<const OfferedPacket> packets);
   /// Returns the number of packets that wait at a source: offered, and their head has not left the source queue.
   u32 waiting(u32 source);
-  /// Steps until a packet arrives, or to cycle `limit`. Returns whether there are packets to take.
+  /// Steps until a packet arrives, or to cycle `limit`. Returns whether there are packets to take. With a limit from
+  /// kEndOfTime on it does not step if no packet is on its way.
   bool step_to_arrival(u64 limit);
   /// Returns the number of packets that have arrived and have not been taken.
   std::size_t arrivals();

@@ -89,13 +89,6 @@ struct Simulation::Parts {
   void send(const Key& key, Handler sent) {
     const auto [tag, source, destination, bytes] = key;
     const uint64_t packets = std::max<uint64_t>((bytes + options.packet_bytes - 1) / options.packet_bytes, 1);
-    Message message{packets, sent, {}, false};
-    if (const auto found = receives.find(key); found != receives.end()) {
-      message.received = take_first(receives, found);
-      message.has_receive = true;
-    } else {
-      sends[key].push_back(next_message);
-    }
     const uint64_t begun = cycle_at(now);
     flitlab_packet packet{};
     packet.source = static_cast<uint32_t>(source);
@@ -111,6 +104,14 @@ struct Simulation::Parts {
         backlog[packet.source].push_back(packet);
         ++in_backlog;
       }
+    }
+    // The message is registered when the network has accepted that it can carry it.
+    Message message{packets, sent, {}, false};
+    if (const auto found = receives.find(key); found != receives.end()) {
+      message.received = take_first(receives, found);
+      message.has_receive = true;
+    } else {
+      sends[key].push_back(next_message);
     }
     if (!in_flight) last_arrival = packet.cycle;
     in_flight += packets;

@@ -50,7 +50,7 @@ class Subnet {
     uint32_t destination, flits;
   };
   struct Source {
-    std::deque<Packet> held;       ///< packets that the network has, and those in `arriving_` not been given
+    std::deque<Packet> held;       ///< packets that the network has not been given
     std::deque<uint32_t> offered;  ///< lengths of packets whose head may not have left
     uint64_t flits = 0;            ///< of all these packets
   };

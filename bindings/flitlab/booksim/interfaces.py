@@ -21,8 +21,8 @@ ENDING = ".icnt"
 _OF_ADAPTERS = "read by the adapter"
 # Parameters that BookSim does not have: what flitlab does with them.
 _OWN = {
-    "flit_size": "traffic.flit_bytes", "subnets": f"{_OF_ADAPTERS}, which makes so many networks",
-    "network_count": f"{_OF_ADAPTERS}, which makes so many networks", "use_map": _OF_ADAPTERS,
+    "flit_size": "traffic.flit_bytes", "subnets": f"{_OF_ADAPTERS}: the number of networks",
+    "network_count": "no effect", "use_map": _OF_ADAPTERS,
     "memory_node_map": _OF_ADAPTERS, "input_buffer_size": _OF_ADAPTERS, "ejection_buffer_size": _OF_ADAPTERS,
     "boundary_buffer_size": _OF_ADAPTERS, "perfect_icnt": "no effect", "fixed_lat_per_hop": "no effect"}
 _PREFIXES = ("injection_", "burst_", "packet_size", "read_", "write_")

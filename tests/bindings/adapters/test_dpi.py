@@ -104,7 +104,7 @@ def test_wrong_calls_give_a_status_and_a_message(simulate):
         "too far": said["too far"],
         "closed": "2 flitlab: the network is not open.",
         "terminals": "0"}
-    assert said["too far"].startswith("3 flitlab: ")
+    assert said["too far"].startswith("2 flitlab: flitlab_advance: cycle ")
 
 
 @pytest.mark.parametrize(("text", "message"), [

@@ -74,7 +74,7 @@ def test_import_names_what_the_adapter_reads(cli, tmp_path):
     done = cli("import", "net.icnt", "num_vcs=8", "-o", "net.toml")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "net.toml").read_text()
-    assert "# - subnets = 2: read by the adapter, which makes so many networks." in text
+    assert "# - subnets = 2: read by the adapter: the number of networks." in text
     assert "# - deadlock_warn_timeout = 10000 (ignored):" in text
     assert fl.load(tmp_path / "net.toml")["router.vcs"] == 8
 

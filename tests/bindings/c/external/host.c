@@ -75,6 +75,7 @@ static void errors(void) {
   say("create(to NULL)", flitlab_create(kMesh, NULL, 1, NULL));
   say("open(no file)", flitlab_open("no/such.toml", 1, &net));
   say("open(folder)", flitlab_open(".", 1, &net));
+  say("open(loop)", flitlab_open("loop", 1, &net));
   say("advance(NULL)", flitlab_advance(NULL, 1));
   say("create", flitlab_create(kMesh, NULL, 1, &net));
   flitlab_packet packets[4] = {{.source = 1, .destination = 2, .flits = 4, .tag = 5},
@@ -117,6 +118,8 @@ static void errors(void) {
   printf("arrivals %zu at cycle %" PRIu64 "\n", n, flitlab_cycle(net));
   say("take", flitlab_take(net, &arrival, 1, &n));
   printf("taken %zu: tag %" PRIu64 ", %" PRIu32 " flits\n", n, arrival.tag, arrival.flits);
+  const flitlab_status nothing = flitlab_advance_to_arrival(net, UINT64_MAX, &n);
+  printf("nothing on its way: status %d, %zu arrivals at cycle %" PRIu64 "\n", (int)nothing, n, flitlab_cycle(net));
   flitlab_destroy(net);
   flitlab_destroy(NULL);
 }
