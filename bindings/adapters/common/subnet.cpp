@@ -74,7 +74,15 @@ void Subnet::release_held() {
   for (uint32_t i = 0; held_ && i < nodes(); ++i) {
     const uint32_t source = static_cast<uint32_t>((cycle_ + i) % nodes());  // no source is always the first one
     std::deque<Packet>& held = sources_[source].held;
-    for (; !held.empty() && offer(source, held.front()); --held_) held.pop_front();
+    while (!held.empty()) {
+      const Packet packet = held.front();
+      held.pop_front();  // before the offer, which throws if the network cannot carry the packet
+      --held_;
+      if (offer(source, packet)) continue;
+      held.push_front(packet);
+      ++held_;
+      break;
+    }
   }
 }
 
