@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
   uint64_t tag;
-  uint64_t cycle;    /* arrival of the tail; METRO: its source has checked the acknowledgement */
+  uint64_t cycle;    /* arrival of the tail; if packets are acknowledged: its source has checked that */
   uint64_t created;  /* the packet entered the source queue */
   uint64_t injected; /* its head left the source queue */
   uint32_t source, destination;

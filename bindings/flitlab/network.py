@@ -106,8 +106,8 @@ class Network:
         Returns a structured array, ordered by ``cycle``, ``destination`` and ``source``, with the fields tag, source,
         destination, flits; hops (channels between routers); and the cycles ``created`` (it entered the source queue),
         ``injected`` (its head left the source queue), ``head`` (its head arrived; 2**32 - 1 in models that do not
-        record it), and ``cycle`` (its tail arrived; in METRO, its source has checked the acknowledgement). Packets that
-        the network drops never arrive. ``pandas.DataFrame(net.arrivals())`` makes a table.
+        record it), and ``cycle`` (its tail arrived; if packets are acknowledged, its source has checked that). Packets
+        that the network drops never arrive. ``pandas.DataFrame(net.arrivals())`` makes a table.
         """
         if most is not None and (not is_whole(most) or most < 0):
             raise _core.ConfigError(f"arrivals({shown(most)}): the number of packets must be a whole number from 0.")

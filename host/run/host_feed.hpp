@@ -23,7 +23,7 @@ struct ArrivedPacket {
   Cycle created;   ///< cycle in which it entered the source queue
   Cycle injected;  ///< cycle in which its head left the source queue
   Cycle head;      ///< cycle in which its head arrived; kNever: the model does not record it
-  Cycle cycle;     ///< cycle in which its tail arrived (METRO: in which its source has checked the acknowledgement)
+  Cycle cycle;     ///< cycle in which its tail arrived (if acknowledged: its source has checked that)
 };
 
 class HostFeed final : public Feed {
