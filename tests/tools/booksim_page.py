@@ -37,7 +37,7 @@ output of this command:
 
 - Arguments without `=` are files, and arguments with `=` are statements. Later ones win. Words that begin with `-` and
   have no `=` are ignored.
-- The network is translated as [below](#topologies), and what is refused there is refused here.
+- The network is translated as [below](#topologies), with the same limits.
 - Traffic comes from the program itself, so it has all of BookSim's: `on_off` injection with `burst_alpha`, `burst_beta`
   and `burst_r1`, all 15 patterns with their arguments, lengths, rates and patterns by class, `sim_type = batch` with
   `batch_count` and `max_outstanding_requests`, `seed = time`. `use_read_write`, `include_queuing = 0`, batches of
@@ -61,7 +61,7 @@ the routes of a table, so that they cannot deadlock. `mode = trace` and `routing
 
 ### What differs
 
-- The random numbers are others, so results agree within their confidence intervals, and runs may need another number of
+- flitlab draws other random numbers, so results agree within their confidence intervals, and runs may need another number of
   sample periods. `perm_seed` gives other permutations.
 - Latencies are BookSim's to the cycle without load: flitlab's are shorter by [one cycle](#files), which the program
   adds. For 8 of BookSim's own files, `tests/bindings/booksim/pairs.csv` has the latencies of pairs of nodes.
