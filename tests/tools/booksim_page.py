@@ -61,8 +61,8 @@ the routes of a table, so that they cannot deadlock. `mode = trace` and `routing
 
 ### What differs
 
-- flitlab draws other random numbers, so results agree within their confidence intervals, and runs may need another number of
-  sample periods. `perm_seed` gives other permutations.
+- flitlab draws other random numbers, so results agree within their confidence intervals, and runs may need another
+  number of sample periods. `perm_seed` gives other permutations.
 - Latencies are BookSim's to the cycle without load: flitlab's are shorter by [one cycle](#files), which the program
   adds. For 8 of BookSim's own files, `tests/bindings/booksim/pairs.csv` has the latencies of pairs of nodes.
 - Flit latency is exact for packets of one flit. flitlab does not record when each flit of a packet leaves and arrives,
