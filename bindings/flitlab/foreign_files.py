@@ -26,7 +26,7 @@ def about_text(called: str, ending: str, text: str) -> str:
 
 
 def is_booksim(ending: str, text: str) -> bool:
-    """Returns whether a text is in BookSim 2's language, or in that of a simulator which contains BookSim, and sets at
-    least one of BookSim's parameters."""
+    """Returns whether a text is in the language of BookSim 2 or of a simulator that contains BookSim, and sets at least
+    one of BookSim's parameters."""
     statement = _LINE if ending.lower() == ENDING else _STATEMENT
     return not set(statement.findall(re.sub(r"//.*", "", text))).isdisjoint(KEYS["BookSim"])

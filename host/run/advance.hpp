@@ -15,8 +15,8 @@ namespace flitlab {
 void require_time(Cycle now, u64 cycles);
 
 /// Advances the `active` replicas of an engine by `cycles`. Between cycles it applies the plan's changes (dead links,
-/// for example), feeds traces, skips idle time, and calls check_interrupt() two to four times a second. `feeds`: Feeds
-/// of all replicas, or empty. `slicer`: the caller keeps it from call to call, so that check_interrupt() is called as
+/// for example), feeds traces, skips idle time, and calls check_interrupt() two to four times a second. `feeds`: one
+/// for each replica, or empty. `slicer`: the caller keeps it from call to call, so that check_interrupt() is called as
 /// often if each call advances a few cycles only.
 void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles, std::span<const u32> active,
              WorkSlicer& slicer);

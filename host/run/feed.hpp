@@ -59,6 +59,18 @@ class Feed {
   /// created before the next exchange. Returns their number. `which`: terminals; null: all.
   u32 fill(Engine& engine, u32 replica, const std::vector<u32>* which = nullptr);
 
+  /// Returns whether queues that have been loaded are possible. `is_known`: whether the feed knows the packet of an
+  /// entry.
+  template <class Known>
+  bool has_sound_queues(Known&& is_known) const {
+    for (const std::deque<TraceEntry>& queue : queues_)
+      for (const TraceEntry& e : queue)
+        if (!is_known(e) || e.destination >= limits_.terminals || e.flits < limits_.min_flits ||
+            e.flits > limits_.max_flits)
+          return false;
+    return queues_.size() == limits_.terminals;
+  }
+
   /// Returns the number of packets in the queue of a terminal's state.
   u32 given(Engine& engine, u32 replica, u32 terminal);
 

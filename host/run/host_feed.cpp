@@ -65,7 +65,7 @@ std::vector<ArrivedPacket> HostFeed::take(u64 now, std::size_t most) {
 void HostFeed::exchange(Engine& engine, u32 replica) {
   const bool all = Feed::due(engine.now());
   if (all) collect(engine, replica);
-  given_ += fill(engine, replica, all || changed_.size() >= limits_.terminals ? nullptr : &changed_);
+  given_ += fill(engine, replica, all ? nullptr : &changed_);
   changed_.clear();
 }
 
@@ -97,11 +97,7 @@ void HostFeed::arrived(u32 terminal, const TraceArrival& arrival) {
 
 void HostFeed::load(Loader& loader) {
   visit(loader, *this);
-  bool sound = queues_.size() == limits_.terminals;
-  for (const std::deque<TraceEntry>& queue : queues_)
-    for (const TraceEntry& e : queue)
-      sound = sound && e.id - first_open_ < open_.size() && e.destination < limits_.terminals &&
-              e.flits >= limits_.min_flits && e.flits <= limits_.max_flits;
+  bool sound = has_sound_queues([this](const TraceEntry& e) { return e.id - first_open_ < open_.size(); });
   for (const u32 source : changed_) sound = sound && source < limits_.terminals;
   Loader::require(sound);
   sorted_ = false;

@@ -45,8 +45,8 @@ class HostFeed final : public Feed {
   /// Removes packets that have arrived before cycle `now`, at most `most`, and returns them by cycle, destination and
   /// source.
   std::vector<ArrivedPacket> take(u64 now, std::size_t most);
-  /// Returns the number of packets that terminals have been given and that have not arrived; those that were dropped
-  /// count, too.
+  /// Returns the number of packets that terminals have been given and that have not arrived. Dropped packets count,
+  /// too.
   u64 in_flight() const { return given_ - arrived_; }
   /// Returns the first cycle in which a listed packet can be taken; kNever: no packet is listed.
   u64 next_arrival();

@@ -89,7 +89,7 @@ bool SteppedNetwork::step_to_arrival(u64 limit) {
   const bool unlimited = limit >= kEndOfTime;
   limit = std::min<u64>(limit, kEndOfTime);
   while (!feed.arrivals(cycle()) && cycle() < limit) {
-    u64 next = feed.next_arrival();  // of those that are known
+    u64 next = feed.next_arrival();
     const u32 only[] = {0};
     if (feed.in_flight() > total_of(engine_->totals(only).front(), Total::kPacketsDropped))
       next = 0;  // any cycle may bring an arrival

@@ -167,14 +167,11 @@ void TraceFeed::load(Loader& loader) {
                       "\" has changed since the checkpoint was saved: its size "
                       "is different.");
   visit(loader, *this);
-  bool sound = offset <= size_ && destinations_.size() == std::min(packets_, kReach) &&
-               queues_.size() == limits_.terminals && first_open_ <= packets_ &&
-               arrived_.size() == packets_ - first_open_;
-  for (const std::deque<TraceEntry>& queue : queues_)
-    for (const TraceEntry& e : queue)
-      sound = sound && e.id < packets_ && e.destination < limits_.terminals && e.flits >= limits_.min_flits &&
-              e.flits <= limits_.max_flits && (e.needs == kNone || e.needs < packets_);
-  Loader::require(sound);
+  const auto is_read = [this](const TraceEntry& e) {
+    return e.id < packets_ && (e.needs == kNone || e.needs < packets_);
+  };
+  Loader::require(offset <= size_ && destinations_.size() == std::min(packets_, kReach) && first_open_ <= packets_ &&
+                  arrived_.size() == packets_ - first_open_ && has_sound_queues(is_read));
   begin_lines(offset);
   at_end_ = pending_ = false;
 }

@@ -119,7 +119,7 @@ The network is BookSim's, and the random numbers are not, so results agree withi
   what the allocator gives; flitlab's take the port with the most credits. On a 4x4 mesh under transpose traffic at
   0.3, the mean latency is 38.4 cycles in BookSim and 19.1 in flitlab (`compare_booksim.py --only differences`).
 
-Files that end in `.icnt` are those of simulators that contain BookSim: ONNXim's, without semicolons, and GPGPU-Sim's.
+Files that end in `.icnt` belong to simulators that contain BookSim: ONNXim (without semicolons) and GPGPU-Sim.
 `flitlab import FILE.icnt -o FILE.toml` writes their network, whose packets come from the simulator
 ([embedding.md](embedding.md)); their traffic has no effect. `flit_size` becomes `traffic.flit_bytes`; the adapter reads
 `subnets` and the sizes of buffers between the simulator and the network. Most of these files are one router of 20 to

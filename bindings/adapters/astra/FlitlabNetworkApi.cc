@@ -13,8 +13,7 @@
 namespace AstraSimFlitlab {
 namespace {
 
-/// Cycles without an arrival after which the network is searched for a deadlock.
-constexpr uint64_t kPatience = 100'000;
+using flitlab_adapters::kPatience;
 
 struct Handler {
   void (*run)(void*) = nullptr;
@@ -95,11 +94,9 @@ struct Simulation::Parts {
     packet.destination = static_cast<uint32_t>(destination);
     packet.tag = next_message;
     packet.cycle = begun + (start_of(begun) < now);  // the first cycle that begins now or later
-    const uint64_t flit_bytes = network.facts().flit_bytes;
     for (uint64_t i = 0; i < packets; ++i) {
       const uint64_t part = std::min(options.packet_bytes, bytes - i * options.packet_bytes);
-      packet.flits =
-          std::max(static_cast<uint32_t>((part + flit_bytes - 1) / flit_bytes), network.facts().shortest_packet);
+      packet.bytes = static_cast<uint32_t>(std::max<uint64_t>(part, 1));  // a message without data is one packet
       if (!backlog[packet.source].empty() || !network.offer(packet)) {
         backlog[packet.source].push_back(packet);
         ++in_backlog;

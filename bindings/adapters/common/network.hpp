@@ -9,6 +9,9 @@
 
 namespace flitlab_adapters {
 
+/// Cycles without an arrival after which the network is searched for a deadlock.
+constexpr uint64_t kPatience = 100'000;
+
 class Error : public std::runtime_error {
  public:
   Error(flitlab_status status, const std::string& message) : std::runtime_error(message), status(status) {}

@@ -4,12 +4,6 @@
 #include <cstdio>
 
 namespace flitlab_adapters {
-namespace {
-
-/// Cycles without an arrival after which the network is searched for a deadlock.
-constexpr uint64_t kPatience = 100'000;
-
-}  // namespace
 
 Subnet::Subnet(const std::string& toml, const IcntFile& icnt, uint32_t nodes) : network_(toml), icnt_(icnt) {
   if (nodes > network_.facts().terminals)
@@ -132,7 +126,7 @@ void Subnet::pop(uint32_t node) {
 std::string Subnet::statistics(const flitlab_statistics& since) const {
   const flitlab_statistics now = counts();
   const uint64_t packets = now.packets_delivered - since.packets_delivered;
-  // One cycle is that of BookSim's terminals.
+  // BookSim's terminals take one cycle more.
   const auto mean = [&](uint64_t sum, uint64_t before) {
     return packets ? static_cast<double>(sum - before) / static_cast<double>(packets) + 1 : 0.0;
   };

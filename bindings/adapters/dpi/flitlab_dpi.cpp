@@ -1,5 +1,5 @@
-/// The functions that flitlab_pkg.sv imports. Their types are those of the DPI: chandle is a pointer, `int unsigned`
-/// has 32 bits and `longint unsigned` 64.
+/// The functions that flitlab_pkg.sv imports. In the types of the DPI, chandle is a pointer, `int unsigned` has 32 bits
+/// and `longint unsigned` has 64.
 #include <deque>
 #include <set>
 #include <string>
@@ -19,7 +19,7 @@ struct Opened {
 std::set<void*> open_networks;
 std::string last_error;
 
-/// Runs `work` with a network and returns its status, or that of the exception that it throws.
+/// Runs `work` with a network and returns its status, or the status for the exception that it throws.
 template <class Work>
 int with(void* handle, Work&& work) noexcept {
   try {

@@ -59,7 +59,7 @@ struct InterconnectInterface::Parts {
                                        std::to_string(terminals.size() - 1) + ".");
   }
 
-  /// Returns the sub-network of packets that a device sends. It receives those of the other one.
+  /// Return the sub-network in which a device sends, and the one in which it receives.
   size_t sends_in(unsigned device) const { return subnets.size() > 1 && device >= shaders; }
   size_t receives_in(unsigned device) const { return subnets.size() > 1 && device < shaders; }
 

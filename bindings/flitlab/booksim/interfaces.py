@@ -1,4 +1,4 @@
-"""Files of simulators that contain BookSim (``.icnt``): those of ONNXim, which have no semicolons, and of GPGPU-Sim.
+"""Files of simulators that contain BookSim (``.icnt``): ONNXim's files, without semicolons, and GPGPU-Sim's files.
 
 Their own parameters describe the interface between the simulator and its network, which flitlab's adapters read
 (bindings/adapters). The packets come from the simulator, so traffic in these files has no effect.
@@ -28,7 +28,7 @@ _OWN = {
 _PREFIXES = ("injection_", "burst_", "packet_size", "read_", "write_")
 _TRAFFIC = {name for name in DEFAULTS if name.startswith(_PREFIXES)} | {
     "traffic", "classes", "use_read_write", "sim_type", "batch_size", "batch_count", "max_outstanding_requests"}
-_STATEMENT = re.compile(r"\s*(\w+)\s*=\s*([^;]*?)\s*;?\s*")
+_STATEMENT = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*")
 
 
 def translate_interface(text: str, called: str, folder: Path, changes: Iterable[str] = ()) -> Translation:
@@ -39,10 +39,9 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
         statements = []
         for part in re.sub(r"//.*", "", line).split(";"):
             found = _STATEMENT.fullmatch(part)
-            name = found[1] if found else ""
-            if name in _OWN:
-                own[name] = found[2]
-            elif name not in _TRAFFIC and part.strip() not in ("", "[config]"):
+            if found and found[1] in _OWN.keys() | _TRAFFIC:
+                own[found[1]] = found[2]
+            elif part.strip() not in ("", "[config]"):
                 statements.append(f"{part.strip()};")
         lines.append(" ".join(statements))  # one line for each, so that errors name the right one
     given = read("\n".join(lines), called)
@@ -58,7 +57,8 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
         raise ConfigError(f"{called}: flit_size = {size} is not translated: it is the size of a flit in bytes, a whole "
                           "number from 1 to 65535.")
     values |= {"traffic.mode": "host", "traffic.flit_bytes": int(size)}
-    notes = [f"{name} = {value}: {_OWN[name]}." for name, value in own.items()]
+    notes = [f"{name} = {value}: {_OWN.get(name, 'no effect, because the packets come from the simulator')}."
+             for name, value in own.items()]
     differing = {name: value for name, value in given if KEYS[name].kind == IGNORED}
     notes += [f"{name} = {value} ({IGNORED}): {KEYS[name].note}." for name, value in differing.items()]
     return Translation(values, graph, notes)

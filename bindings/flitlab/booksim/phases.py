@@ -94,8 +94,8 @@ class Simulation:
             cycles -= longest
 
     def _is_measured(self, packets: np.ndarray) -> np.ndarray:
-        """Returns which packets BookSim measures: those that were generated while it was measuring, and those created
-        until the end of that time."""
+        """Returns which packets BookSim measures: packets that were generated while it was measuring, and packets that
+        were created until the end of that time."""
         p = self.sources.packets
         if self.state == WARMING_UP:
             return np.zeros(packets.size, bool)

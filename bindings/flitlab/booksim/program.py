@@ -197,7 +197,7 @@ def _seed(settings: Settings) -> int:
 
 
 def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
-    """Returns what the nodes create. Raises ConfigError."""
+    """Returns how the nodes create the packets of each class. Raises ConfigError."""
     texts = {name: settings.of_classes(name, number) for name in ("traffic", "injection_process")}
     made = []
     for kind, rate in enumerate(settings.numbers("injection_rate", number)):

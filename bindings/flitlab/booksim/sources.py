@@ -17,7 +17,7 @@ _FIRST_CAPACITY = 4096
 
 @dataclass(frozen=True)
 class ClassOfPackets:
-    """What the nodes create for one class of packets."""
+    """How the nodes create the packets of one class."""
 
     name: str  # of the traffic pattern, as in the configuration
     rate: float  # packets per cycle and node
@@ -126,7 +126,7 @@ class Sources:
 
     def advance(self, cycles: int, creating: bool = True, ahead: bool = False) -> Arrivals:
         """Advances the network, with new packets if ``creating``. Returns the packets that have arrived. ``ahead``:
-        also those that arrive in the last cycle of the network, which is the next one in BookSim."""
+        also packets that arrive in the network's last cycle, which BookSim counts in the next one."""
         if creating:
             self._create(cycles)
         self._offer(cycles)

@@ -1,7 +1,7 @@
 // Drawing of curves, and tables of their points.
 
 const CHART = { wide: 640, high: 300, left: 46, right: 12, low: 34, top: 12 };
-// Colours of curves; the first four are those of flitlab.plot.
+// Colours of curves; the first four are the colours of flitlab.plot.
 const CURVE_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BB1", "#997A00", "#3A92C4"];
 const DASHES = ["", "6 3", "2 3", "8 3 2 3", "4 4", "1 3", "10 4"]; // in addition to colours, for colour-blind readers
 

@@ -69,6 +69,14 @@ def test_a_file_of_gpgpu_sim_has_semicolons_and_traffic_without_effect(tmp_path)
     assert exp["traffic.mode"] == "host" and exp["traffic.flit_bytes"] == 32
 
 
+def test_import_names_parameters_without_effect(cli, tmp_path):
+    (tmp_path / "gpu.icnt").write_text(GPGPU_SIM)
+    assert cli("import", "gpu.icnt", "-o", "gpu.toml").returncode == 0
+    text = (tmp_path / "gpu.toml").read_text()
+    for name in ("injection_rate = 0.1", "read_request_subnet = 0", "sim_type = gpgpusim"):
+        assert f"# - {name}: no effect, because the packets come from the simulator." in text
+
+
 def test_import_names_what_the_adapter_reads(cli, tmp_path):
     (tmp_path / "net.icnt").write_text(ONNXIM)
     done = cli("import", "net.icnt", "num_vcs=8", "-o", "net.toml")

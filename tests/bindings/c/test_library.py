@@ -109,6 +109,7 @@ def test_bad_input_gives_codes_and_messages(host):
     assert wrong == codes.keys() - fine - {"offer(four)"}
     assert all(said[call][0].endswith((".", "?")) for call in wrong), said
     for call, words in {"create(bad TOML)": "line 1, column 5", "create(unknown key)": "did you mean router.vcs?",
+                        "create(unknown traffic)": "did you mean traffic.source_packets?",
                         "open(no file)": "no/such.toml cannot be read: No such file", "open(folder)": "Is a directory",
                         "open(loop)": "loop cannot be read", "advance(too far)": "end of emulated time, 2000000000",
                         "offer(no terminal)": "terminal 16 does not exist", "advance(NULL)": "the network is NULL",

@@ -1,4 +1,4 @@
-"""The panel of a waiting packet names the packets that hold what it waits for, as buttons that follow them."""
+"""The panel of a waiting packet names the packets that block it, as buttons that follow them."""
 
 from collections import Counter, defaultdict
 

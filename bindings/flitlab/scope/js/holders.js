@@ -1,7 +1,7 @@
 // What a packet waits for: the reason, and the packets that hold the virtual channel, the output or the buffer.
 
 // Returns the places where a packet waits at the beginning of a cycle: { row, why, holders }. row: virtual channel;
-// why: reason in words; holders: [{ src, id, what }], the packets that hold what it waits for, and what they hold.
+// why: reason in words; holders: [{ src, id, what }], the packets that block it, and what each of them holds.
 function waits_of(recording, { src, id }, cycle) {
   if (cycle <= recording.first) return [];
   const found = [], state = recording.state(cycle), is_it = (packet) => packet.src === src && packet.id === id;

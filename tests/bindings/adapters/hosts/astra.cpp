@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "astra/FlitlabNetworkApi.hh"
+#include "say.hpp"
 
 namespace {
 
@@ -67,16 +68,6 @@ void ring(Simulation& simulation, int ranks, uint64_t bytes, bool reduce) {
   for (const Rank& rank : all)
     for (int chunk = 0; chunk < ranks; ++chunk)
       if (rank.chunks[static_cast<size_t>(chunk)] != (reduce ? (1 << ranks) - 1 : 1 << chunk)) std::abort();
-}
-
-template <class Call>
-void say(const char* name, Call&& call) {
-  try {
-    call();
-    std::printf("%s: fine\n", name);
-  } catch (const std::exception& error) {
-    std::printf("%s: %s\n", name, error.what());
-  }
 }
 
 struct Planned {

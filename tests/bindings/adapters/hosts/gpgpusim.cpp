@@ -9,6 +9,7 @@
 
 #include "intersim2/globals.hpp"
 #include "intersim2/interconnect_interface.hpp"
+#include "say.hpp"
 
 namespace {
 
@@ -84,16 +85,6 @@ void run(unsigned shaders, unsigned memories) {
   g_icnt_interface->DisplayStats();
   g_icnt_interface->DisplayOverallStats();
   g_icnt_interface->DisplayState(stdout);
-}
-
-template <class Call>
-void say(const char* name, Call&& call) {
-  try {
-    call();
-    std::printf("%s: fine\n", name);
-  } catch (const std::exception& error) {
-    std::printf("%s: %s\n", name, error.what());
-  }
 }
 
 void errors(const char* config) {

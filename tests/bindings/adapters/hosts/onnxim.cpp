@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "booksim2/Interconnect.hpp"
+#include "say.hpp"
 
 namespace {
 
@@ -58,16 +59,6 @@ void run(const char* config, unsigned nodes, unsigned long pop) {
   if (icnt->running()) std::abort();
   icnt->print_stats();
 #endif
-}
-
-template <class Call>
-void say(const char* name, Call&& call) {
-  try {
-    call();
-    std::printf("%s: fine\n", name);
-  } catch (const std::exception& error) {
-    std::printf("%s: %s\n", name, error.what());
-  }
 }
 
 void errors(const char* config) {

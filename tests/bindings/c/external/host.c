@@ -68,6 +68,7 @@ static void errors(void) {
   say("create(bad TOML)", flitlab_create("a = = 1", NULL, 1, &net));
   printf("%s\n", net ? "a network" : "no network");
   say("create(unknown key)", flitlab_create("[router]\nvc = 4", NULL, 1, &net));
+  say("create(unknown traffic)", flitlab_create("[traffic]\nload = 0.5\nsource_packet = 4", NULL, 1, &net));
   say("create(date)", flitlab_create("[router]\nvcs = 2020-01-01", NULL, 1, &net));
   say("create(mixed list)", flitlab_create("[topology]\nshape = [1, \"a\"]", NULL, 1, &net));
   say("create(huge)", flitlab_create("[topology]\nshape = [60000, 60000]", NULL, 1, &net));
