@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "host/config/registry.hpp"
 #include "host/run/host_feed.hpp"
@@ -298,6 +299,30 @@ TEST(HostFeed, EnginesAgree) {
   EXPECT_EQ(arrivals[0].size(), 8000u);
   EXPECT_TRUE(arrivals[0] == arrivals[1]);
   EXPECT_TRUE(arrivals[0] == arrivals[2]);
+}
+
+/// A damaged checkpoint: queued packets to terminals that do not exist, or of other lengths, are not loaded.
+TEST(HostFeed, LoadsOnlyPossibleQueues) {
+  Network from(hosted(Settings("topology.kind=mesh")));
+  const auto saved = [&](const OfferedPacket& queued) {
+    dynamic_cast<HostFeed&>(*from.feeds[0]).offer(std::vector<OfferedPacket>{queued}, *from.engine, 0);
+    std::stringstream memory;
+    Saver saver(memory);
+    from.feeds[0]->save(saver);
+    return memory.str();
+  };
+  const auto load = [](const std::string& bytes, const Settings& network) {
+    Network to(hosted(network));
+    std::stringstream memory(bytes);
+    Loader loader(memory);
+    to.feeds[0]->load(loader);
+  };
+  const std::string short_packet = saved({3, 4, 2, 0, 900}), long_packet = saved({3, 4, 9, 0, 900});
+  EXPECT_NO_THROW(load(long_packet, Settings("topology.kind=mesh")));
+  EXPECT_THROW(load(short_packet, Settings("topology.kind=mesh topology.shape=[2,2]")), ConfigError);
+  const Settings cut_through("topology.kind=mesh router.flow_control=virtual_cut_through router.buffer_flits=8");
+  EXPECT_NO_THROW(load(short_packet, cut_through));
+  EXPECT_THROW(load(long_packet, cut_through), ConfigError);
 }
 
 TEST(HostFeed, RefusesPacketsThatTheNetworkCannotCarry) {
