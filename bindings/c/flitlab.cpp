@@ -139,10 +139,8 @@ flitlab_status flitlab_offer(flitlab_network* network, const flitlab_packet* pac
     n.offered.clear();
     for (size_t i = 0; i < count; ++i) {
       const flitlab_packet& p = packets[i];
-      if (p.traffic_class || p.reserved)
-        throw ConfigError("packet " + std::to_string(i) +
-                          ": traffic_class and reserved must be 0; networks have one class of packets from hosts.");
-      n.offered.push_back({p.source, p.destination, flits_of(n, p), p.tag, p.cycle});
+      if (p.reserved) throw ConfigError("packet " + std::to_string(i) + ": reserved must be 0.");
+      n.offered.push_back({p.source, p.destination, flits_of(n, p), p.tag, p.cycle, p.traffic_class});
     }
     done = n.emulated.offer(n.offered);
   });
@@ -154,6 +152,14 @@ flitlab_status flitlab_waiting(flitlab_network* network, uint32_t source, uint32
   return with(network, "flitlab_waiting", [&](flitlab_network& n) {
     require(packets, "flitlab_waiting", "`packets`");
     *packets = n.emulated.waiting(source);
+  });
+}
+
+flitlab_status flitlab_waiting_of_class(flitlab_network* network, uint32_t source, uint32_t traffic_class,
+                                        uint32_t* packets) {
+  return with(network, "flitlab_waiting_of_class", [&](flitlab_network& n) {
+    require(packets, "flitlab_waiting_of_class", "`packets`");
+    *packets = n.emulated.waiting(source, traffic_class);
   });
 }
 

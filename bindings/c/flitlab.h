@@ -40,7 +40,7 @@ typedef struct {
   uint32_t source, destination; /* terminals */
   uint32_t flits;               /* length; 0: as many flits as `bytes` need (traffic.flit_bytes) */
   uint32_t bytes;               /* length if `flits` is 0 */
-  uint32_t traffic_class;       /* 0: networks have one class of packets from hosts so far */
+  uint32_t traffic_class;       /* class of packets, below traffic.classes */
   uint32_t reserved;            /* 0 */
   uint64_t tag;                 /* any number; the arrival has the same */
   uint64_t cycle;               /* earliest cycle in which the source creates it; a past cycle means the next one */
@@ -100,6 +100,9 @@ FLITLAB_API flitlab_status flitlab_offer(flitlab_network* network, const flitlab
 
 /* Gives the number of packets that wait at a source: offered, and their head has not left the source queue. */
 FLITLAB_API flitlab_status flitlab_waiting(flitlab_network* network, uint32_t source, uint32_t* packets);
+/* The same for the packets of one class. */
+FLITLAB_API flitlab_status flitlab_waiting_of_class(flitlab_network* network, uint32_t source, uint32_t traffic_class,
+                                                    uint32_t* packets);
 
 /* Returns the number of the next cycle. */
 FLITLAB_API uint64_t flitlab_cycle(const flitlab_network* network);

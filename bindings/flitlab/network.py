@@ -63,17 +63,17 @@ class Network:
         return self._core.cycle
 
     def inject(self, source: Numbers, destination: Numbers, flits: Numbers = 1, tag: Numbers = 0,
-               cycle: Numbers = 0) -> int:
+               cycle: Numbers = 0, traffic_class: Numbers = 0) -> int:
         """Offers packets to their sources, with ``traffic.mode = "host"``; returns how many were accepted.
 
         Each argument is a number or an array; single numbers hold for all packets. source, destination: terminals.
         flits: length. tag: any whole number from 0 below 2**64, which :meth:`arrivals` returns. cycle: earliest
-        creation; a cycle that has passed means the next one.
+        creation; a cycle that has passed means the next one. traffic_class: class, with several ``traffic.classes``.
 
-        A source creates its packets in the order of the calls: each one at its cycle or later, and not before the
-        packet before it. With ``traffic.source_packets``, a full source refuses packets: then the packets before the
-        first refused one are accepted, and that one and all after it are not. Raises ConfigError, and accepts none, if
-        the network cannot carry one of them.
+        A source creates its packets of a class in the order of the calls: each one at its cycle or later, and not
+        before the packet before it. With ``traffic.source_packets``, a full source refuses packets: then the packets
+        before the first refused one are accepted, and that one and all after it are not. Raises ConfigError, and accepts
+        none, if the network cannot carry one of them.
 
         >>> import flitlab as fl
         >>> net = fl.Network(fl.load("vc-mesh-8x8").with_host_traffic())
@@ -84,12 +84,25 @@ class Network:
         >>> net.arrivals()["tag"]
         array([11], dtype=uint64)
         """
-        return self._core.offer(injection.columns(source, destination, flits, tag, cycle))
+        return self._core.offer(injection.columns(source, destination, flits, tag, cycle, traffic_class))
 
-    def waiting(self, source: int) -> int:
-        """Returns how many packets from :meth:`inject` wait at a source until their head leaves."""
+    def waiting(self, source: int, traffic_class: int | None = None) -> int:
+        """Returns how many packets from :meth:`inject` wait at a source until their head leaves: packets of one class,
+        or (None) of all."""
         self._check_index("terminal", source)
-        return self._core.waiting(source)
+        if traffic_class is None:
+            return self._core.waiting(source)
+        if not is_whole(traffic_class) or traffic_class < 0:
+            raise _core.ConfigError(f"waiting(traffic_class={shown(traffic_class)}): it must be a whole number from 0.")
+        return self._core.waiting(source, min(traffic_class, 255))
+
+    def waiting_at_all(self) -> np.ndarray:
+        """Returns :meth:`waiting` for all sources, ``[terminal, class]``."""
+        return self._core.waiting_at_all()
+
+    def flits_left(self) -> np.ndarray:
+        """Returns how many flits of the packet being sent each source has not sent, ``[terminal, class]``."""
+        return self._core.flits_left()
 
     def step_to_arrival(self, limit: int | None = None) -> bool:
         """Advances the network until a packet arrives, at most to cycle ``limit``; returns whether :meth:`arrivals` has

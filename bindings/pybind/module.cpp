@@ -241,12 +241,26 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
 }
 
 /// Offers packets given as columns of one length (traffic.mode = "host").
-std::size_t offer(SteppedNetwork& network, const std::array<py::array_t<u64, py::array::c_style>, 5>& columns) {
+std::size_t offer(SteppedNetwork& network, const std::array<py::array_t<u64, py::array::c_style>, 6>& columns) {
   std::vector<OfferedPacket> packets(static_cast<std::size_t>(columns[0].size()));
-  const auto& [source, destination, flits, tag, cycle] = columns;
+  const auto& [source, destination, flits, tag, cycle, of_class] = columns;
   for (std::size_t i = 0; i < packets.size(); ++i)
-    packets[i] = {source.data()[i], destination.data()[i], flits.data()[i], tag.data()[i], cycle.data()[i]};
+    packets[i] = {source.data()[i], destination.data()[i], flits.data()[i],
+                  tag.data()[i],    cycle.data()[i],       of_class.data()[i]};
   return network.offer(packets);
+}
+
+/// Returns numbers `[terminal][class]` as an array of two dimensions.
+py::array by_class(SteppedNetwork& network, const std::vector<u32>& numbers) {
+  const py::ssize_t classes = network.classes();
+  return py::array_t<u32>({py::ssize_t{network.terminals()}, classes}, numbers.data());
+}
+
+py::array waiting_at_all(SteppedNetwork& network) {
+  std::vector<u32> packets;
+  for (u32 t = 0; t < network.terminals(); ++t)
+    for (u32 c = 0; c < network.classes(); ++c) packets.push_back(network.waiting(t, c));
+  return by_class(network, packets);
 }
 
 py::array take_arrivals(SteppedNetwork& network, std::size_t most) {
@@ -326,7 +340,10 @@ PYBIND11_MODULE(_core, m) {
            py::arg("threads"), py::arg("trace"))
       .def("step", &SteppedNetwork::step, py::arg("cycles"), py::call_guard<WithoutGil>())
       .def("offer", &offer, py::arg("columns"))
-      .def("waiting", &SteppedNetwork::waiting, py::arg("source"))
+      .def("waiting", py::overload_cast<u32>(&SteppedNetwork::waiting), py::arg("source"))
+      .def("waiting", py::overload_cast<u32, u32>(&SteppedNetwork::waiting), py::arg("source"), py::arg("of_class"))
+      .def("waiting_at_all", &waiting_at_all)
+      .def("flits_left", [](SteppedNetwork& n) { return by_class(n, n.flits_left()); })
       .def("step_to_arrival", &SteppedNetwork::step_to_arrival, py::arg("limit"), py::call_guard<WithoutGil>())
       .def("take_arrivals", &take_arrivals, py::arg("most"))
       .def_property_readonly("cycle", &SteppedNetwork::cycle)

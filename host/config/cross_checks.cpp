@@ -120,7 +120,7 @@ void check_lengths(const Experiment& e) {
 template <class Work>
 void for_each_class(const Experiment& e, Work&& work) {
   const u32 classes = traffic_classes(e);
-  if (classes == 1) return work(e);
+  if (classes == 1 || comes_from_host(e)) return work(e);
   for (u32 c = 0; c < classes; ++c) try {
       work(class_of(e, c));
     } catch (const ConfigError& error) {
@@ -170,10 +170,16 @@ void check_classes(const Experiment& e) {
   const u32 classes = traffic_classes(e);
   if (classes > 1) {
     const char* const each = "each of the traffic.classes";
-    if (!e.str(t.class_pattern).empty())
+    if (e.has(t.class_pattern) && !e.str(t.class_pattern).empty())
       check_entries(e, t.class_pattern, e.words(t.class_pattern).size(), classes, each);
-    if (!e.is_single(t.class_share)) check_entries(e, t.class_share, e.numbers(t.class_share).size(), classes, each);
-    if (!e.ints(t.class_flits).empty()) check_entries(e, t.class_flits, e.ints(t.class_flits).size(), classes, each);
+    if (e.has(t.class_share) && !e.is_single(t.class_share))
+      check_entries(e, t.class_share, e.numbers(t.class_share).size(), classes, each);
+    if (e.has(t.class_flits) && !e.ints(t.class_flits).empty())
+      check_entries(e, t.class_flits, e.ints(t.class_flits).size(), classes, each);
+    if (e.has(t.class_first_vc)) {
+      check_entries(e, t.class_first_vc, e.ints(t.class_first_vc).size(), classes, each);
+      check_entries(e, t.class_last_vc, e.ints(t.class_last_vc).size(), classes, each);
+    }
     if (e.has(t.matrix_values) && e.is({t.matrix_values, "rates"}))
       throw ConfigError("traffic.matrix_values = \"rates\" does not fit traffic.classes = " + std::to_string(classes) +
                         ": the load of a class is its share of traffic.load. Use \"weights\", or one class.");
@@ -251,7 +257,7 @@ std::string quoted_kind(const Experiment& e) { return quoted(e, model_choice());
 std::string list_text(const std::vector<u32>& list) { return shown(Value{IntList(list.begin(), list.end())}); }
 
 u32 message_classes(const Experiment& e) {
-  if (traffic_classes(e) > 1) return e.is({param::traffic.class_vcs, "separate"}) ? traffic_classes(e) : 1;
+  if (traffic_classes(e) > 1) return e.is({param::traffic.class_vcs, "shared"}) ? 1 : traffic_classes(e);
   return e.has(param::traffic.message_classes) ? e.u32_of(param::traffic.message_classes) : 1;
 }
 

@@ -55,7 +55,7 @@ u32 message_classes(const Experiment& experiment);
 /// Returns text for messages about virtual channels: " with traffic.message_classes = 2"; "" with one set of VCs.
 std::string message_classes_text(const Experiment& experiment);
 
-/// Returns the number of classes of packets of an open loop; in other modes 1.
+/// Returns the number of classes of packets of an open loop, or of packets that a program offers; in other modes 1.
 u32 traffic_classes(const Experiment& experiment);
 /// Returns the share of the load that a class of packets has; the shares of all classes add up to 1.
 double class_share(const Experiment& experiment, u32 number);

@@ -114,8 +114,9 @@ bool transactions_fit(const Item<1>& terminal, const TerminalFields& fields, u32
          waiting == control.created - control.sent;
 }
 
-/// Returns whether the sums in a terminal's control agree with the source queues of its classes.
-bool classes_fit(const Item<1>& terminal, const TerminalFields& fields, u32 classes) {
+/// Returns whether the sums in a terminal's control agree with the source queues of its classes. `draws`: whether the
+/// terminal determines its packets itself.
+bool classes_fit(const Item<1>& terminal, const TerminalFields& fields, u32 classes, bool draws) {
   const TerminalControl& control = terminal.at(fields.control);
   u32 created = 0, sent = 0, left = 0;
   Cycle next = kNever;
@@ -131,7 +132,8 @@ bool classes_fit(const Item<1>& terminal, const TerminalFields& fields, u32 clas
     }
     next = std::min(next, source.next.at);
   }
-  return created == control.created && sent == control.sent && left == control.lane.left && next == control.next.at;
+  return created == control.created && sent == control.sent && left == control.lane.left &&
+         (!draws || next == control.next.at);
 }
 
 }  // namespace
@@ -184,7 +186,7 @@ void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode m
   const u8 all_silent = static_cast<u8>((1u << t.classes) - 1);
   for (const char* at : {"terminal.control.next.at", "terminal.control.oldest.at"})
     bounds.push_back({at, [=](u64 cycle, u32 item, u32) { return silent[item] != all_silent || cycle == kNever; }});
-  const bool several = mode == TrafficMode::kClasses;
+  const bool several = t.classes > 1, trace = mode == TrafficMode::kTrace;
   for (const char* at : {"terminal.source.next.at", "terminal.source.oldest.at"})
     if (several)
       bounds.push_back({at, [=](u64 cycle, u32 item, u32 c) { return !(silent[item] >> c & 1) || cycle == kNever; }});
@@ -195,8 +197,13 @@ void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode m
   bounds.push_back(item_bound("terminal", [=, &fields](const Item<1>& terminal, u32 index) {
     const TerminalControl& control = terminal.at(fields.control);
     if (silent[index] == all_silent && control.created) return false;
-    if (several && !classes_fit(terminal, fields, t.classes)) return false;
-    return mode != TrafficMode::kTrace || control.created - control.sent == terminal.at(fields.trace.control).created;
+    if (several && !classes_fit(terminal, fields, t.classes, draws)) return false;
+    for (u32 c = 0; trace && c < t.classes; ++c) {
+      const ClassSource* source = several ? &terminal.at(fields.source, c) : nullptr;
+      const u32 queued = source ? source->created - source->sent : control.created - control.sent;
+      if (queued != terminal.at(fields.trace.control, c).created) return false;
+    }
+    return true;
   }));
   bounds.push_back({"terminal.control.fault", at_most(0)});
   bounds.push_back({"terminal.trace_entry.destination", below(t.terminals)});
@@ -212,7 +219,7 @@ void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits
   bounds.push_back({"terminal.output.credits", at_most(buffer_flits)});
   bounds.push_back({"terminal.output.tail", below(ring)});
   bounds.push_back({"terminal.first", below(ring)});
-  const bool several = mode == TrafficMode::kClasses;
+  const bool several = t.classes > 1;
   for (const std::string lane : {"terminal.control.lane", "terminal.loop.lane", "terminal.source.lane"}) {
     if (lane == "terminal.source.lane" && !several) continue;
     const bool over_classes = several && lane == "terminal.control.lane";

@@ -135,6 +135,8 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   active = table.terminals;
   if (!groups.empty()) set_groups(groups, devices);
   mode = mode_of(e);
+  set_priorities(e);
+  if (mode == TrafficMode::kTrace) table.classes = traffic_classes(e);
   if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
   if (mode == TrafficMode::kProgram) {
     set_program(e);
@@ -152,12 +154,14 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   if (mode == TrafficMode::kRequestReply) set_replies(e);
 }
 
+void TerminalPlan::set_priorities(const Experiment& e) {
+  if (!e.has(param::traffic.class_priority)) return;
+  const std::vector<u32> priorities = e.ints(param::traffic.class_priority);
+  std::copy(priorities.begin(), priorities.end(), table.priority);
+}
+
 void TerminalPlan::set_classes(const Experiment& e, const Topology& topology, const Groups& groups,
                                const std::vector<u32>& devices) {
-  if (e.has(param::traffic.class_priority)) {
-    const std::vector<u32> priorities = e.ints(param::traffic.class_priority);
-    std::copy(priorities.begin(), priorities.end(), table.priority);
-  }
   table.classes = traffic_classes(e);
   if (table.classes == 1) return;
   share = class_share(e, 0);

@@ -58,6 +58,7 @@ struct TerminalPlan {
 
  private:
   /// Makes the plans of further classes, and sets the tables of all.
+  void set_priorities(const Experiment& experiment);
   void set_classes(const Experiment& experiment, const Topology& topology, const Groups& groups,
                    const std::vector<u32>& devices);
   double mean_over_own_lengths(const std::function<double(u32 flits)>& value) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/config/cross_checks.hpp"
 #include "host/config/experiment.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
@@ -12,9 +13,15 @@ PacketLimits::PacketLimits(const Experiment& experiment, const Plan& plan)
     : terminals(plan.topology().terminals),
       min_flits(plan.facts().shortest_packet),
       max_flits(plan.facts().longest_packet),
+      classes(traffic_classes(experiment)),
       allow_self(experiment.flag(param::traffic.self)),
       identifies_arrivals(plan.facts().identifies_arrivals),
       dead_terminals(plan.facts().dead_terminals) {}
+
+std::string PacketLimits::classes_text() const {
+  return "classes of packets are numbered 0 to " + std::to_string(classes - 1) +
+         " (traffic.classes = " + std::to_string(classes) + ")";
+}
 
 std::string PacketLimits::why_impossible(u64 source, u64 destination, u64 flits, const std::string& leave_out) const {
   for (const u64 terminal : {source, destination})
@@ -68,15 +75,17 @@ u32 Feed::fill(Engine& engine, u32 replica, const std::vector<u32>* which) {
   controls.read();
   entries.read();
   const u64 end = u64{engine.now()} + kTraceQueue;
-  const u32 n = which ? static_cast<u32>(which->size()) : limits_.terminals;
+  const u32 n = static_cast<u32>(which ? which->size() : queues_.size());
   u32 moved = 0;
   for (u32 i = 0; i < n; ++i) {
-    const u32 terminal = which ? (*which)[i] : i, before = moved;
-    std::deque<TraceEntry>& queue = queues_[terminal];
+    const u32 index = which ? (*which)[i] : i, before = moved;
+    std::deque<TraceEntry>& queue = queues_[index];
     if (queue.empty()) continue;
-    TraceControl& control = *controls[terminal];
+    const u32 terminal = index / limits_.classes, of_class = index % limits_.classes;
+    TraceControl& control = controls[terminal][of_class];
+    TraceEntry* const given = entries[terminal] + of_class * kTraceQueue;
     for (; control.entries < kTraceQueue && !queue.empty() && queue.front().cycle < end; ++moved) {
-      entries[terminal][(control.first + control.entries++) % kTraceQueue] = queue.front();
+      given[(control.first + control.entries++) % kTraceQueue] = queue.front();
       queue.pop_front();
     }
     if (moved != before) engine.wake(replica, terminal);
@@ -87,10 +96,10 @@ u32 Feed::fill(Engine& engine, u32 replica, const std::vector<u32>* which) {
   return moved;
 }
 
-u32 Feed::given(Engine& engine, u32 replica, u32 terminal) {
+u32 Feed::given(Engine& engine, u32 replica, u32 terminal, u32 of_class) {
   TerminalField<TraceControl>& controls = fields(engine, replica).controls;
   controls.read();
-  return controls[terminal]->entries;
+  return controls[terminal][of_class].entries;
 }
 
 }  // namespace flitlab

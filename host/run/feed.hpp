@@ -19,10 +19,13 @@ struct PacketLimits {
   PacketLimits(const Experiment& experiment, const Plan& plan);
 
   u32 terminals, min_flits, max_flits;
+  u32 classes;                      ///< classes of packets
   bool allow_self;                  ///< whether a packet may be addressed to its source
   bool identifies_arrivals;         ///< whether a terminal can identify which packet has arrived
   std::vector<u32> dead_terminals;  ///< terminals that no channel reaches
 
+  /// Returns which classes there are, for messages.
+  std::string classes_text() const;
   /// Returns why the network cannot carry a packet, with the fix; "" if it can. `leave_out`: the fix if the packet must
   /// not be sent at all.
   std::string why_impossible(u64 source, u64 destination, u64 flits, const std::string& leave_out) const;
@@ -31,6 +34,8 @@ struct PacketLimits {
 class Feed {
  public:
   virtual ~Feed() = default;
+
+  const PacketLimits& limits() const { return limits_; }
 
   /// Returns whether exchange() is due before cycle `now`: in every multiple of kTraceQueue at least.
   virtual bool due(Cycle now) const { return now % kTraceQueue == 0; }
@@ -50,13 +55,14 @@ class Feed {
   virtual void load(Loader& loader) = 0;
 
  protected:
-  explicit Feed(PacketLimits limits) : limits_(std::move(limits)), queues_(limits_.terminals) {}
+  explicit Feed(PacketLimits limits)
+      : limits_(std::move(limits)), queues_(std::size_t{limits_.terminals} * limits_.classes) {}
 
   /// Takes note of the arrival of a packet at a terminal.
   virtual void arrived(u32 terminal, const TraceArrival& arrival) = 0;
 
   /// Moves packets from queues_ to the queues in the terminals' state: as many as fit, and only packets that may be
-  /// created before the next exchange. Returns their number. `which`: terminals; null: all.
+  /// created before the next exchange. Returns their number. `which`: indices of queues; null: all.
   u32 fill(Engine& engine, u32 replica, const std::vector<u32>* which = nullptr);
 
   /// Returns whether queues that have been loaded are possible. `is_known`: whether the feed knows the packet of an
@@ -68,14 +74,17 @@ class Feed {
         if (!is_known(e) || e.destination >= limits_.terminals || e.flits < limits_.min_flits ||
             e.flits > limits_.max_flits)
           return false;
-    return queues_.size() == limits_.terminals;
+    return queues_.size() == std::size_t{limits_.terminals} * limits_.classes;
   }
 
-  /// Returns the number of packets in the queue of a terminal's state.
-  u32 given(Engine& engine, u32 replica, u32 terminal);
+  /// Returns the number of packets in the queue of a terminal's state for a class.
+  u32 given(Engine& engine, u32 replica, u32 terminal, u32 of_class);
+
+  /// Returns the index in queues_ of a terminal's queue for a class.
+  std::size_t queue_of(u32 terminal, u32 of_class) const { return std::size_t{terminal} * limits_.classes + of_class; }
 
   PacketLimits limits_;
-  /// `[terminal]`: packets that are not yet in the queue of the terminal's state.
+  /// `[terminal][class]`: packets that are not yet in the queue of the terminal's state.
   std::vector<std::deque<TraceEntry>> queues_;
 
  private:

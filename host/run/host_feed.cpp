@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/terminal_state.hpp"
 
 namespace flitlab {
 namespace {
@@ -19,6 +20,8 @@ std::size_t HostFeed::offer(std::span<const OfferedPacket> packets, Engine& engi
     const OfferedPacket& p = packets[i];
     std::string why = limits_.why_impossible(p.source, p.destination, p.flits, "Do not offer the packet");
     if (p.cycle >= kEndOfTime) why = "the cycle must be below " + std::to_string(kEndOfTime) + ".";
+    if (p.of_class >= limits_.classes)
+      why = "class " + std::to_string(p.of_class) + " does not exist: " + limits_.classes_text() + ".";
     if (!why.empty())
       throw ConfigError("packet " + std::to_string(i) + " (" + std::to_string(p.source) + " to " +
                         std::to_string(p.destination) + ", " + std::to_string(p.flits) + " flits): " + why);
@@ -26,8 +29,8 @@ std::size_t HostFeed::offer(std::span<const OfferedPacket> packets, Engine& engi
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const OfferedPacket& p = packets[i];
     const u32 source = static_cast<u32>(p.source), destination = static_cast<u32>(p.destination),
-              flits = static_cast<u32>(p.flits);
-    if (room_ && waiting(source, engine, replica) >= room_) return i;
+              flits = static_cast<u32>(p.flits), of_class = static_cast<u32>(p.of_class);
+    if (room_ && waiting(source, of_class, engine, replica) >= room_) return i;
     u32 id = first_open_ + static_cast<u32>(open_.size());
     if (id == kNone) {  // no packet has this number
       open_.push_back({0, 0, 0, 0, 1});
@@ -36,14 +39,27 @@ std::size_t HostFeed::offer(std::span<const OfferedPacket> packets, Engine& engi
     const Cycle cycle = std::max(static_cast<Cycle>(p.cycle), engine.now());
     open_.push_back({p.tag, source, destination, flits, 0});
     // Packets that are held back come first, and wait for the next exchange of all terminals.
-    if (queues_[source].empty()) changed_.push_back(source);
-    queues_[source].push_back({id, destination, cycle, kNone, flits});
+    const std::size_t queue = queue_of(source, of_class);
+    if (queues_[queue].empty()) changed_.push_back(static_cast<u32>(queue));
+    queues_[queue].push_back({id, destination, cycle, kNone, flits});
   }
   return packets.size();
 }
 
-u32 HostFeed::waiting(u32 source, Engine& engine, u32 replica) {
-  return static_cast<u32>(queues_[source].size()) + given(engine, replica, source);
+u32 HostFeed::waiting(u32 source, u32 of_class, Engine& engine, u32 replica) {
+  return static_cast<u32>(queues_[queue_of(source, of_class)].size()) + given(engine, replica, source, of_class);
+}
+
+std::vector<u32> HostFeed::flits_left(Engine& engine, u32 replica) const {
+  std::vector<u32> left(queues_.size());
+  if (limits_.classes == 1) {
+    const TerminalField<TerminalControl> controls(engine, replica, "control");
+    for (u32 t = 0; t < limits_.terminals; ++t) left[t] = controls[t]->lane.left;
+    return left;
+  }
+  const TerminalField<ClassSource> sources(engine, replica, "source");
+  for (u32 i = 0; i < left.size(); ++i) left[i] = sources[i / limits_.classes][i % limits_.classes].lane.left;
+  return left;
 }
 
 std::size_t HostFeed::arrivals(u64 now) {
@@ -98,7 +114,7 @@ void HostFeed::arrived(u32 terminal, const TraceArrival& arrival) {
 void HostFeed::load(Loader& loader) {
   visit(loader, *this);
   bool sound = has_sound_queues([this](const TraceEntry& e) { return e.id - first_open_ < open_.size(); });
-  for (const u32 source : changed_) sound = sound && source < limits_.terminals;
+  for (const u32 queue : changed_) sound = sound && queue < queues_.size();
   Loader::require(sound);
   sorted_ = false;
 }

@@ -11,8 +11,9 @@ namespace flitlab {
 struct OfferedPacket {
   u64 source, destination;  ///< terminals
   u64 flits;
-  u64 tag;    ///< any number, which arrives with the packet
-  u64 cycle;  ///< earliest creation; a cycle that has passed means the next cycle
+  u64 tag;           ///< any number, which arrives with the packet
+  u64 cycle;         ///< earliest creation; a cycle that has passed means the next cycle
+  u64 of_class = 0;  ///< class of packets (traffic.classes)
 };
 
 /// A packet that has arrived.
@@ -28,17 +29,20 @@ struct ArrivedPacket {
 
 class HostFeed final : public Feed {
  public:
-  /// `room`: most packets that wait at a source; 0: no limit.
+  /// `room`: most packets of a class that wait at a source; 0: no limit.
   HostFeed(PacketLimits limits, u32 room) : Feed(std::move(limits)), room_(room) {}
 
-  /// Offers packets, in order. A source creates its packets in the order of the offers, each at the latest of its
-  /// cycle, the next cycle, and the creation of the packet before it. Returns how many packets were accepted: all, or
-  /// those before the first packet whose source queue is full. ConfigError, and no packet is accepted, if the network
-  /// cannot carry one of them.
+  /// Offers packets, in order. A source creates the packets of a class in the order of the offers, each at the latest
+  /// of its cycle, the next cycle, and the creation of the packet before it. Returns how many packets were accepted:
+  /// all, or those before the first packet whose source queue is full. ConfigError, and no packet is accepted, if the
+  /// network cannot carry one of them.
   std::size_t offer(std::span<const OfferedPacket> packets, Engine& engine, u32 replica);
 
-  /// Returns the packets that wait at a source: offered, and their head has not left the source queue.
-  u32 waiting(u32 source, Engine& engine, u32 replica);
+  /// Returns the packets of a class that wait at a source: offered, and their head has not left the source queue.
+  u32 waiting(u32 source, u32 of_class, Engine& engine, u32 replica);
+
+  /// Returns how many flits of the packet being sent each source has not sent, [terminal][class].
+  std::vector<u32> flits_left(Engine& engine, u32 replica) const;
 
   /// Returns the number of packets that have arrived before cycle `now` and have not been taken.
   std::size_t arrivals(u64 now);
@@ -79,7 +83,7 @@ class HostFeed final : public Feed {
   /// Packets by number, from the first one that has not arrived; numbers are counted modulo 2^32.
   std::deque<Open> open_;
   u32 first_open_ = 0;        ///< number of the first of them
-  std::vector<u32> changed_;  ///< sources whose queue was empty and that have been offered packets
+  std::vector<u32> changed_;  ///< indices of queues that were empty, and to which packets have been added
   std::deque<ArrivedPacket> arrivals_;
   bool sorted_ = true;  ///< whether `arrivals_` is in order
 };

@@ -80,8 +80,17 @@ HostFeed& SteppedNetwork::host() {
 std::size_t SteppedNetwork::offer(std::span<const OfferedPacket> packets) { return host().offer(packets, *engine_, 0); }
 
 u32 SteppedNetwork::waiting(u32 source) {
+  u32 packets = 0;
+  for (u32 c = 0; c < classes(); ++c) packets += waiting(source, c);
+  return packets;
+}
+
+u32 SteppedNetwork::waiting(u32 source, u32 of_class) {
   require_terminal(source);
-  return host().waiting(source, *engine_, 0);
+  HostFeed& feed = host();
+  if (of_class >= feed.limits().classes)
+    throw ConfigError("class " + std::to_string(of_class) + " does not exist: " + feed.limits().classes_text() + ".");
+  return feed.waiting(source, of_class, *engine_, 0);
 }
 
 bool SteppedNetwork::step_to_arrival(u64 limit) {

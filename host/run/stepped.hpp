@@ -45,8 +45,14 @@ class SteppedNetwork {
   /// Packets from the caller, with traffic.mode = "host"; otherwise these functions throw ConfigError.
   /// Offers packets to their sources; see HostFeed::offer().
   std::size_t offer(std::span<const OfferedPacket> packets);
-  /// Returns the number of packets that wait at a source: offered, and their head has not left the source queue.
+  /// Return the number of packets that wait at a source, of all classes or of one: offered, and their head has not left
+  /// the source queue.
   u32 waiting(u32 source);
+  u32 waiting(u32 source, u32 of_class);
+  /// Returns the number of classes of packets that the caller may offer (traffic.classes).
+  u32 classes() { return host().limits().classes; }
+  /// Returns how many flits of the packet being sent each source has not sent, [terminal][class].
+  std::vector<u32> flits_left() { return host().flits_left(*engine_, 0); }
   /// Steps until a packet arrives, or to cycle `limit`. Returns whether there are packets to take. With a limit from
   /// kEndOfTime on it does not step if no packet is on its way.
   bool step_to_arrival(u64 limit);

@@ -1,14 +1,16 @@
 #pragma once
-/// Several classes of packets in an open loop. A terminal has a source queue for each class; the classes share its
-/// channel to the router flit by flit.
+/// Several classes of packets, in an open loop or from the host. A terminal has a source queue for each class; the
+/// classes share its channel to the router flit by flit.
 #include <type_traits>
 
 #include "kernels/traffic/class_totals.hpp"
 #include "kernels/traffic/injection.hpp"
+#include "kernels/traffic/replay.hpp"
 
 namespace flitlab {
 
-/// Whether the sources of a view may have several classes. The tallies of lane kernels on GPUs have no totals for them.
+/// Whether the sources of a view may have several classes of packets (`traffic.classes`). The tallies of lane kernels
+/// on GPUs have no totals for them.
 template <class V>
 inline constexpr bool kMayHaveClasses =
     requires { V::Table::kMayHaveClasses; } && std::is_same_v<decltype(V::shard), CounterShard*>;
@@ -56,30 +58,68 @@ FLITLAB_INLINE void create_classes(const V& v, const Item<W>& terminal, u32 inde
   }
 }
 
+/// Adds the packets from the host whose creation is due to the source queues of their classes.
+template <class V, int W>
+FLITLAB_INLINE void create_classes_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
+                                              Cycle now) {
+  for (u32 c = 0; c < v.t.traffic.classes; ++c) {
+    ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
+    const u32 before = control.created;
+    const TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control, c);
+    u32 position = trace.first + trace.created;
+    create_from_trace(v, terminal, index, control, now, c);
+    source.created += control.created - before;
+    for (u32 i = before; i != control.created; ++i, ++position) {
+      const TraceEntry& entry = trace_entry(v, terminal, position, c);
+      if (measured(v, entry.cycle)) count(*v.shard, ClassTotal::kOfferedFlits, entry.flits, c);
+    }
+  }
+}
+
+/// Reads the oldest packet of a class without its destination, which takes longer to compute.
+template <class V, int W>
+FLITLAB_INLINE void read_oldest_of_class(const V& v, const Item<W>& terminal, u32 index, const ClassSource& source,
+                                         u32 c, Packet& packet) {
+  packet.message_class = static_cast<u8>(c);
+  packet.tag = 0;
+  if (v.t.mode == TrafficMode::kTrace) {
+    const TraceEntry& entry = next_of_trace(v, terminal, c);
+    packet.flits = static_cast<u16>(entry.flits);
+    packet.created = entry.cycle;
+    packet.id = entry.id;
+    return;
+  }
+  const u32 number = source.oldest.index;
+  packet.flits =
+      static_cast<u16>(packet_flits(traffic_of_class(v.t.traffic, c), row_of_class(*v.row, c), index, number));
+  packet.created = source.oldest.at;
+  packet.id = packet_id(v.t.traffic, c, number);
+}
+
 /// Starts the oldest packet of a class if it can be injected; returns whether it did. `taken`: VCs that carry packets
 /// of other classes.
 template <class V, int W>
 FLITLAB_INLINE bool start_of_class(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, u32 c,
                                    u32 taken, Cycle now) {
-  const TrafficTable& traffic = traffic_of_class(v.t.traffic, c);
-  const SourceRow& row = row_of_class(*v.row, c);
+  const bool trace = v.t.mode == TrafficMode::kTrace;
   ClassSource& source = terminal.at(v.t.terminal_fields.source, c);
-  const u32 number = source.oldest.index;
   Packet packet;
-  packet.flits = static_cast<u16>(packet_flits(traffic, row, index, number));
-  packet.message_class = static_cast<u8>(c);
-  packet.tag = 0;
-  packet.created = source.oldest.at;
-  packet.id = packet_id(v.t.traffic, c, number);
-  const auto destination = [&] { return packet_destination(traffic, row, index, number); };
+  read_oldest_of_class(v, terminal, index, source, c, packet);
+  const auto destination = [&] {
+    return trace ? next_of_trace(v, terminal, c).destination
+                 : packet_destination(traffic_of_class(v.t.traffic, c), row_of_class(*v.row, c), index,
+                                      source.oldest.index);
+  };
   if (!start_packet(v, terminal, index, source.lane, packet, destination, now, taken)) return false;
   ++source.sent;
   ++control.sent;
   control.lane.left = static_cast<u16>(control.lane.left + packet.flits);
-  if (source.sent == source.created)
+  if (trace)
+    remove_of_trace(v, terminal, 0, c);
+  else if (source.sent == source.created)
     source.oldest = source.next;
   else
-    next_creation(traffic, row, index, source.oldest);
+    next_creation(traffic_of_class(v.t.traffic, c), row_of_class(*v.row, c), index, source.oldest);
   return true;
 }
 

@@ -44,7 +44,7 @@ inline constexpr struct TrafficParams {
                           "Classes of packets. Every terminal has a source queue for each class, and sends flits of "
                           "one class between flits of another.",
                       .cite = "BookSim 2: classes",
-                      .only_if = "router.kind=vc&traffic.mode=open"};
+                      .only_if = "router.kind=vc&traffic.mode=open|host"};
   ParamRecord class_pattern{
       .path = "traffic.class_pattern",
       .type = ParamType::kChoiceList,
@@ -73,12 +73,31 @@ inline constexpr struct TrafficParams {
   ParamRecord class_vcs{.path = "traffic.class_vcs",
                         .type = ParamType::kChoice,
                         .default_value = "separate",
-                        .choices = "separate|shared",
+                        .choices = "separate|shared|ranges",
                         .help =
                             "separate: the virtual channels are divided among the classes; shared: packets of all "
-                            "classes use all virtual channels.",
+                            "classes use all virtual channels; ranges: those of traffic.class_first_vc to "
+                            "traffic.class_last_vc.",
                         .cite = "Dally & Towles 14.1.4",
-                        .only_if = "router.kind=vc&traffic.mode=open&traffic.classes!=1"};
+                        .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1"};
+  ParamRecord class_first_vc{
+      .path = "traffic.class_first_vc",
+      .type = ParamType::kIntList,
+      .default_value = "[]",
+      .min = 0,
+      .max = 15,
+      .help = "First virtual channel of each class. The ranges of two classes may overlap.",
+      .cite = "BookSim 2: read_request_begin_vc",
+      .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1&traffic.class_vcs=ranges"};
+  ParamRecord class_last_vc{
+      .path = "traffic.class_last_vc",
+      .type = ParamType::kIntList,
+      .default_value = "[]",
+      .min = 0,
+      .max = 15,
+      .help = "Last virtual channel of each class.",
+      .cite = "BookSim 2: read_request_end_vc",
+      .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1&traffic.class_vcs=ranges"};
   ParamRecord class_priority{
       .path = "traffic.class_priority",
       .type = ParamType::kIntList,
@@ -87,13 +106,11 @@ inline constexpr struct TrafficParams {
       .max = 15,
       .help =
           "Priority of each class of packets: a high number is a high priority. A terminal sends flits of the class "
-          "with "
-          "the highest priority that can leave. Routers compare priorities if router.arbiter = "
+          "with the highest priority that can leave. Routers compare priorities if router.arbiter = "
           "\"highest_priority_first\", which can starve the other classes; then the list may also give the priorities "
-          "of "
-          "requests and replies of a closed loop, where terminals do not compare them. Empty: all are equal.",
+          "of requests and replies of a closed loop, where terminals do not compare them. Empty: all are equal.",
       .cite = "BookSim 2: class_priority",
-      .only_if = "router.kind=vc&traffic.mode=open|request_reply"};
+      .only_if = "router.kind=vc&traffic.mode=open|host|request_reply"};
   ParamRecord self{
       .path = "traffic.self",
       .type = ParamType::kBool,

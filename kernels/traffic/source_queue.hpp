@@ -13,11 +13,16 @@ struct QueuedPacket {
   u32 flits;
 };
 
+/// Returns entry `position` of the trace queue of a class.
+template <class V, int W>
+FLITLAB_INLINE TraceEntry& trace_entry(const V& v, const Item<W>& terminal, u32 position, u32 c = 0) {
+  return terminal.at(v.t.terminal_fields.trace.entry, c * kTraceQueue + position % kTraceQueue);
+}
+
 /// Returns the packet of a trace that a terminal sends next.
 template <class V, int W>
-FLITLAB_INLINE const TraceEntry& next_of_trace(const V& v, const Item<W>& terminal) {
-  const TraceFields& f = v.t.terminal_fields.trace;
-  return terminal.at(f.entry, terminal.at(f.control).first);
+FLITLAB_INLINE const TraceEntry& next_of_trace(const V& v, const Item<W>& terminal, u32 c = 0) {
+  return trace_entry(v, terminal, terminal.at(v.t.terminal_fields.trace.control, c).first, c);
 }
 
 /// Returns the oldest packet of a source queue that is not empty.
@@ -39,13 +44,12 @@ FLITLAB_INLINE u32 oldest_destination(const V& v, const Item<W>& terminal, u32 i
   return packet_destination(v.t.traffic, *v.row, index, control.oldest.index);
 }
 
-/// Removes one packet from a trace queue. The `older` packets before it move back by one position.
+/// Removes one packet from the trace queue of a class. The `older` packets before it move back by one position.
 template <class V, int W>
-FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 older) {
-  const TraceFields& f = v.t.terminal_fields.trace;
-  TraceControl& trace = terminal.at(f.control);
+FLITLAB_INLINE void remove_of_trace(const V& v, const Item<W>& terminal, u32 older, u32 c = 0) {
+  TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control, c);
   for (u32 i = older; i > 0; --i)
-    terminal.at(f.entry, (trace.first + i) % kTraceQueue) = terminal.at(f.entry, (trace.first + i - 1) % kTraceQueue);
+    trace_entry(v, terminal, trace.first + i, c) = trace_entry(v, terminal, trace.first + i - 1, c);
   trace.first = (trace.first + 1) % kTraceQueue;
   --trace.entries;
   --trace.created;

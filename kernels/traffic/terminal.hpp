@@ -29,7 +29,7 @@ FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, 
   if (t.mode == TrafficMode::kTrace)
     record_arrival(v, terminal, packet, now, terminal.at(t.terminal_fields.trace.head, vc));
   if constexpr (kMayHaveClasses<V>)
-    if (t.mode == TrafficMode::kClasses) count_of_class(v, packet, now);
+    if (t.traffic.classes > 1) count_of_class(v, packet, now);
   first = next_position(first, t.ring);
 }
 
@@ -142,15 +142,18 @@ struct TerminalPhase {
       count(*v.shard, Total::kFlitsDelivered);
       credit_to_router(v, index, (flit & kVcBits) - 1u, now);  // the flit is consumed at once, so its slot is free
       if constexpr (kMayHaveClasses<V>)
-        if (t.mode == TrafficMode::kClasses) count_flit_of_class(v, terminal, (flit & kVcBits) - 1u, now);
+        if (t.traffic.classes > 1) count_flit_of_class(v, terminal, (flit & kVcBits) - 1u, now);
       if (t.mode == TrafficMode::kTrace && (flit & kHeadMark))
         terminal.at(t.terminal_fields.trace.head, (flit & kVcBits) - 1u) = now;
       if (flit & kTailMark) take_packet(v, terminal, index, control, flit, now);
       flit = 0;
     }
     if constexpr (kMayHaveClasses<V>)
-      if (t.mode == TrafficMode::kClasses) {
-        create_classes(v, terminal, index, control, now);
+      if (t.traffic.classes > 1) {
+        if (t.mode == TrafficMode::kTrace)
+          create_classes_from_trace(v, terminal, index, control, now);
+        else
+          create_classes(v, terminal, index, control, now);
         if (control.lane.left || control.sent != control.created) send_classes(v, terminal, index, control, now);
         return;
       }

@@ -98,12 +98,12 @@ struct TerminalSize {
   u32 window;       ///< closed loop: most transactions at a time
   u32 reply_queue;  ///< closed loop: most queued replies
   u32 messages;     ///< programs: most messages that one terminal receives
-  u32 classes;      ///< classes of packets
+  u32 classes;      ///< classes of packets, each with a source queue
 
   constexpr u32 loops() const { return mode == TrafficMode::kRequestReply; }
   constexpr u32 traces() const { return mode == TrafficMode::kTrace; }
   constexpr u32 programs() const { return mode == TrafficMode::kProgram; }
-  constexpr u32 sources() const { return mode == TrafficMode::kClasses ? classes : 0; }
+  constexpr u32 sources() const { return classes > 1 ? classes : 0; }
 };
 
 /// Fields of a terminal; `t` is a TerminalSize.

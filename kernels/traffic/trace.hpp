@@ -1,6 +1,7 @@
 #pragma once
 /// State for packets that come from the host: from a trace file, or from the program that steps the network. Each
-/// terminal has a short queue of the packets that it sends next and a short list of the packets that it has received.
+/// terminal has a short queue of the packets that it sends next, one for each class of packets, and a short list of the
+/// packets that it has received.
 /// At least every kTraceQueue cycles the host fills the queue and empties the list. A terminal sends and receives at
 /// most one packet per cycle, so neither runs empty or overflows.
 #include "kernels/common/fields.hpp"
@@ -43,9 +44,9 @@ struct TraceControl {
 /// Fields of a terminal; `t` is a TerminalSize.
 struct TraceFields {
   FLITLAB_FIELDS(TraceFields,
-    (TraceControl, control, t.traces(), "", "progress of the trace", "trace"),
+    (TraceControl, control, t.traces() * t.classes, "", "[class] progress of the trace; arrivals only at 0", "trace"),
     (Cycle, head, t.traces() * t.vcs, "cycle", "[VC] arrival of the latest head", "trace_head"),
-    (TraceEntry, entry, t.traces() * kTraceQueue, "", "[position] packets to send", "trace_entry"),
+    (TraceEntry, entry, t.traces() * t.classes * kTraceQueue, "", "[class][position] packets to send", "trace_entry"),
     (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"))
 };
 

@@ -151,6 +151,8 @@ class EachChoice {
             {"routing.algorithm=par", Settings("topology.kind=dragonfly")},
             {"routing.algorithm=nearest_common_ancestor", Settings("topology.kind=fat_tree")},
             {"routing.algorithm=adaptive", Settings("topology.kind=fat_tree")},
+            {"traffic.class_vcs=ranges",
+             Settings("traffic.classes=2 traffic.class_first_vc=[0,1] traffic.class_last_vc=[2,3] topology.kind=mesh")},
             {"traffic.mode=trace", Settings("traffic.trace_file=", trace)},
             {"traffic.mode=program", Settings("traffic.program_file=", calls)},
             {"traffic.pattern=matrix", Settings("traffic.matrix_file=", matrix)},

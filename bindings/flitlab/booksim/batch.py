@@ -68,7 +68,7 @@ class BatchSimulation(Simulation):
                 taken.append(a)
                 left -= a.packet.size
             elif self.time % _DISPLAY_CYCLES == 0:
-                self.sources.network.check()
+                self.sources.check()
             if to_create and a.packet.size:
                 again = []
                 for node, tail in zip(self.sources.packets.source[a.packet].tolist(), a.tail.tolist(), strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from flitlab.booksim.report import MOST_LISTED, Overall, rates, remaining, sampled
 from flitlab.booksim.samples import Samples, ratio, shown
-from flitlab.booksim.sources import Arrivals, Sources
+from flitlab.booksim.sources import NO_CAUSE, Arrivals, Sources
 
 WARMING_UP, RUNNING, DRAINING = range(3)
 _CONVERGED = 3  # sample periods in a row with little change
@@ -66,8 +66,8 @@ class Simulation:
         self.classes = [OfClass(sources.nodes, rules.detailed) for _ in sources.classes]
         self.state = WARMING_UP if rules.warms_up else RUNNING
         self.drain_time = -1
-        self._unmeasured = np.zeros(sources.nodes, np.int64)  # [source] packets generated before the measurement
         self._sent = self._sent_at_end = sources.sent()
+        self._unmeasured = np.zeros_like(self._sent.heads)  # [queue] packets generated before the measurement
         self.clear()
 
     @property
@@ -99,10 +99,18 @@ class Simulation:
         p = self.sources.packets
         if self.state == WARMING_UP:
             return np.zeros(packets.size, bool)
-        measured = p.rank[packets] >= self._unmeasured[p.source[packets]]
+        measured = p.rank[packets] >= self._unmeasured[p.queue[packets]]
         if self.state == DRAINING:
-            measured &= p.created[packets] < self.drain_time
+            measured &= (p.created[packets] < self.drain_time) | self._answers_measured(packets)
         return measured & np.array(self.rules.measured)[p.kind[packets]]
+
+    def _answers_measured(self, packets: np.ndarray) -> np.ndarray:
+        """Returns which packets are replies to measured requests."""
+        causes = self.sources.packets.cause[packets]
+        answers = causes != NO_CAUSE
+        if answers.any():
+            answers[answers] = self._is_measured(causes[answers])
+        return answers
 
     def _record(self, a: Arrivals, generated: np.ndarray | None = None) -> None:
         p = self.sources.packets
@@ -173,7 +181,7 @@ class Simulation:
                 if phases + 1 >= rules.warmup_periods if rules.warmup_periods > 0 else steady:
                     self._out([f"Warmed up ...Time used is {self.time} cycles"])
                     clear = True
-                    self.state, self._unmeasured = RUNNING, self._sent.heads
+                    self.state, self._unmeasured = RUNNING, self.sources.generated_so_far(self._sent)
             else:
                 converged = converged + 1 if steady else 0
             phases += 1
@@ -231,15 +239,14 @@ class Simulation:
         limit."""
         self._out(["Draining all recorded packets ..."])
         waited = 0
-        packets = self.sources.under_way()
-        packets = packets[self._is_measured(packets)]
         # In BookSim each source must have created a packet after the measurement, or have had the chance to.
-        while not self.sources.packets.arrived[packets].all() or waited < 1:
+        while waited < 1 or self._is_measured(self.sources.under_way()).any() or (
+                not self.sources.has_tried(self.drain_time)):
             step = min(_CHECK_CYCLES - waited % _CHECK_CYCLES, max(waited // 8, 4), _PATIENT_STEP)
             self.advance(step)
             waited += step
             if waited % _CHECK_CYCLES == 0:
-                self.sources.network.check()
+                self.sources.check()
                 self._sent = self.sources.sent()
                 slow = self._too_slow()
                 if slow >= 0:
@@ -257,14 +264,14 @@ class Simulation:
         generated = np.zeros(p.number, bool)
         generated[packets] = True
         last = self.time - 1
-        while not p.arrived[packets].all():
+        while (p.arrived[packets] < 0).any():
             a = self.sources.advance(min(_CHECK_CYCLES - waited % _CHECK_CYCLES, _PATIENT_STEP), creating=False)
             waited += _PATIENT_STEP
             mine = generated[a.packet]
             self._record(a, mine)
             last = max(last, int(a.tail[mine].max(initial=0)))
             if waited % _CHECK_CYCLES == 0:
-                self.sources.network.check()
+                self.sources.check()
                 self._out(self.remaining_lines())
         self._out([f"Time taken is {last + 1 + self.rules.credit_cycles} cycles"])
         self._write(self)

@@ -20,14 +20,16 @@ from flitlab.booksim.batch import Batches, BatchSimulation
 from flitlab.booksim.defaults import DEFAULTS, RAPIDCHIPLET
 from flitlab.booksim.generation import Process, Rejected, Sizes, injection, pattern
 from flitlab.booksim.heading import heading
+from flitlab.booksim.message_types import MessageTypes, message_types
 from flitlab.booksim.networks import terminals
 from flitlab.booksim.phases import Rules, Simulation
 from flitlab.booksim.report import Overall
 from flitlab.booksim.samples import shown
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.sources import ClassOfPackets, Sources
-from flitlab.booksim.statements import Value, items, read
+from flitlab.booksim.statements import Value, read
 from flitlab.booksim.stats_file import writer
+from flitlab.booksim.stepwise import StepwiseSources
 from flitlab.booksim.traffic import sizes
 from flitlab.booksim.translation import hardware, refuse_unused
 from flitlab.experiment import GRAPH, Experiment
@@ -108,13 +110,14 @@ def _statements(arguments: list[str]) -> tuple[list[tuple[str, Value]], str | No
 def _simulate(settings: Settings, file: str) -> bool:
     """Runs ``sim_count`` simulations and prints their results. Returns whether they were stable."""
     seed = _seed(settings)
-    experiment = network_of(settings, file, seed)
-    nodes = int(experiment.derived()["terminals"])
     number = settings.whole("classes", 1)
+    types = message_types(settings, number)
+    experiment = network_of(settings, file, types, seed)
+    nodes = int(experiment.derived()["terminals"])
     places = terminals(settings, nodes)
     rng = np.random.default_rng(seed)
-    classes = classes_of(settings, nodes, number, rng)
-    rules, batches = _rules(settings, number), _batches(settings, number)
+    classes = classes_of(settings, nodes, types, rng)
+    rules, batches = _rules(settings, number), _batches(settings, types)
     simulations = settings.whole("sim_count", 1)
     with_csv = bool(settings["print_csv_results"])
     refuse_unused(settings, file)
@@ -129,7 +132,8 @@ def _simulate(settings: Settings, file: str) -> bool:
     started = time.monotonic()
     stable = True
     for _ in range(simulations):
-        sources = Sources(experiment, classes, places, rng, patient=batches is None and not rules.by_latency)
+        sources = (Sources(experiment, classes, places, rng, patient=batches is None and not rules.by_latency)
+                   if types.stepping is None else StepwiseSources(experiment, classes, places, rng, types.stepping))
         simulation = (Simulation(sources, rules, _print, write) if batches is None
                       else BatchSimulation(sources, rules, _print, write, batches))
         if not simulation.single():
@@ -152,17 +156,17 @@ def _simulate(settings: Settings, file: str) -> bool:
             # BookSim has one label for the minimum, the mean and the maximum.
             _print([f"Overall min batch duration = {shown(value)} ({simulations} samples)" for value in times])
         if with_csv:
-            _print([_csv_line(kind, classes[0], values) for kind in range(number)])
+            _print([_csv_line(kind, classes[0], types.with_replies[0], values) for kind in range(number)])
     _print([f"Total run time {shown(time.monotonic() - started)}"])
     return stable
 
 
-def _csv_line(kind: int, first: ClassOfPackets, values: list[float]) -> str:
+def _csv_line(kind: int, first: ClassOfPackets, with_replies: bool, values: list[float]) -> str:
     """BookSim prints the values of the first class for every class."""
-    return f"results:{kind}," + ",".join([first.name, "0", *map(shown, [first.rate, *values])])
+    return f"results:{kind}," + ",".join([first.name, str(int(with_replies)), *map(shown, [first.rate, *values])])
 
 
-def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
+def network_of(settings: Settings, file: str, types: MessageTypes, seed: int = 0) -> Experiment:
     """Returns the network, with packets that this program creates."""
     path = Path(file)
     values, graph = hardware(settings, file, path.parent)
@@ -171,16 +175,7 @@ def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
         warnings.warn(f"buffers of {values['router.buffer_flits']} flits are simulated as {_LARGEST_BUFFER}.",
                       stacklevel=2)
         values["router.buffer_flits"] = _LARGEST_BUFFER
-    values |= {"traffic.mode": "host", "run.seed": seed}
-    if settings.whole("classes", 1) > 1 and settings["priority"] == "class":
-        raise ConfigError(f"{file}: priority = class is not translated by flitlab-booksim with classes = "
-                          f"{settings['classes']}: its packets have one class in flitlab. Use flitlab run.")
-    if set(items(str(settings["use_read_write"]))) != {"0"}:
-        raise ConfigError(f"{file}: use_read_write = {settings['use_read_write']} is not translated: requests and "
-                          "replies have virtual channels of their own in BookSim, and packets that a program offers "
-                          "share them in flitlab.")
-    if not settings["include_queuing"]:
-        raise ConfigError(f"{file}: include_queuing = 0 is not translated: use the network latency.")
+    values |= {"traffic.mode": "host", "run.seed": seed} | types.values
     rapidchiplet.check(settings, file)
     try:
         experiment = Experiment(values, str(path.parent), path.stem, {} if graph is None else {GRAPH: graph})
@@ -196,15 +191,16 @@ def _seed(settings: Settings) -> int:
     return given % 2**32 if isinstance(given, int) else settings.whole("seed")
 
 
-def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
+def classes_of(settings: Settings, nodes: int, types: MessageTypes, rng: np.random.Generator) -> list[ClassOfPackets]:
     """Returns how the nodes create the packets of each class. Raises ConfigError."""
+    number = len(types.with_replies)
     texts = {name: settings.of_classes(name, number) for name in ("traffic", "injection_process")}
     made = []
     for kind, rate in enumerate(settings.numbers("injection_rate", number)):
         lengths, weights = zip(*sizes(settings, kind, number), strict=True)
         of_class = Sizes(np.array(lengths), np.array(weights, float))
         if settings["injection_rate_uses_flits"]:
-            rate /= of_class.mean
+            rate /= types.mean_flits(kind, of_class.mean)
         process: Process
         name, process_name = texts["traffic"][kind], texts["injection_process"][kind]
         if name == process_name == "custom":
@@ -216,13 +212,14 @@ def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Gener
     return made
 
 
-def _batches(settings: Settings, number: int) -> Batches | None:
+def _batches(settings: Settings, types: MessageTypes) -> Batches | None:
     packets, batches, outstanding = (settings.whole(name, least) for name, least in
                                      (("batch_size", 1), ("batch_count", 1), ("max_outstanding_requests", -999999999)))
     if settings["sim_type"] != "batch":
         return None
-    if number > 1:
-        raise ConfigError(f"{settings.called}: sim_type = batch is not translated with classes = {number}.")
+    if len(types.with_replies) > 1 or types.stepping is not None:
+        raise ConfigError(f"{settings.called}: sim_type = batch is not translated with several classes, "
+                          "use_read_write, subnets or include_queuing = 0.")
     return Batches(packets, batches, outstanding)
 
 

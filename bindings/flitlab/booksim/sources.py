@@ -12,6 +12,7 @@ from flitlab.network import Network
 
 # A flit of a terminal of BookSim reaches route computation one cycle later than in flitlab, so it arrives later.
 TERMINAL_CYCLES = 1
+NO_CAUSE = -1
 _FIRST_CAPACITY = 4096
 
 
@@ -31,27 +32,30 @@ class ClassOfPackets:
 
 
 class Packets:
-    """Columns of all packets in the order of their creation. The index of a packet is its tag in the network."""
+    """Columns of all packets in the order of their creation. The index of a packet is its tag in the network. Each node
+    has a source queue for each class of packets, numbered ``class * nodes + source``."""
 
     created: np.ndarray  # cycle
     source: np.ndarray
     destination: np.ndarray
     flits: np.ndarray
     kind: np.ndarray  # class of packets
-    rank: np.ndarray  # packets that its source has created before
-    before: np.ndarray  # flits that its source has created before
-    arrived: np.ndarray  # whether the tail has arrived
+    queue: np.ndarray  # source queue
+    rank: np.ndarray  # packets of the queue before it
+    before: np.ndarray  # flits of the queue before it
+    cause: np.ndarray  # request whose reply it is; NO_CAUSE: it is no reply
+    arrived: np.ndarray  # cycle in which the tail has arrived; -1: it has not
 
-    NAMES = ("created", "source", "destination", "flits", "kind", "rank", "before", "arrived")
+    NAMES = ("created", "source", "destination", "flits", "kind", "queue", "rank", "before", "cause", "arrived")
 
-    def __init__(self, nodes: int):
-        self.number = 0
-        self.of_source = np.zeros((2, nodes), np.int64)  # packets and flits that each source has created
+    def __init__(self, nodes: int, classes: int):
+        self.number, self._nodes = 0, nodes
+        self.of_queue = np.zeros((2, classes * nodes), np.int64)  # packets and flits of each queue so far
         for name in self.NAMES:
-            setattr(self, name, np.zeros(_FIRST_CAPACITY, bool if name == "arrived" else np.int64))
+            setattr(self, name, np.zeros(_FIRST_CAPACITY, np.int64))
 
     def add(self, created: np.ndarray, source: np.ndarray, destination: np.ndarray, flits: np.ndarray,
-            kind: np.ndarray) -> np.ndarray:
+            kind: np.ndarray, cause: int | np.ndarray = NO_CAUSE) -> np.ndarray:
         """Adds packets, ordered by creation, and returns their indices."""
         first, self.number = self.number, self.number + source.size
         while self.number > self.created.size:
@@ -60,25 +64,27 @@ class Packets:
                 setattr(self, name, np.concatenate([column, np.zeros_like(column)]))
         at = slice(first, self.number)
         self.created[at], self.source[at], self.destination[at] = created, source, destination
-        self.flits[at], self.kind[at] = flits, kind
-        self.rank[at], self.before[at] = _before(source, flits, self.of_source)
+        self.flits[at], self.kind[at], self.cause[at], self.arrived[at] = flits, kind, cause, -1
+        queue = kind * self._nodes + source
+        self.queue[at] = queue
+        self.rank[at], self.before[at] = _before(queue, flits, self.of_queue)
         return np.arange(first, self.number)
 
 
-def _before(source: np.ndarray, flits: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Returns how many packets and flits the source of each packet has created before, from ``totals[:, source]`` on,
-    and advances totals."""
-    order = np.argsort(source, kind="stable")
-    grouped = source[order]
-    sums = np.zeros((2, source.size + 1), np.int64)
-    sums[0] = np.arange(source.size + 1)
+def _before(queue: np.ndarray, flits: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Returns how many packets and flits the queue of each packet has had before, from ``totals[:, queue]`` on, and
+    advances totals."""
+    order = np.argsort(queue, kind="stable")
+    grouped = queue[order]
+    sums = np.zeros((2, queue.size + 1), np.int64)
+    sums[0] = np.arange(queue.size + 1)
     np.cumsum(flits[order], out=sums[1, 1:])
-    is_first = np.ones(source.size, bool)
+    is_first = np.ones(queue.size, bool)
     is_first[1:] = grouped[1:] != grouped[:-1]
     firsts = np.flatnonzero(is_first)
-    before = np.empty((2, source.size), np.int64)
+    before = np.empty((2, queue.size), np.int64)
     before[:, order] = sums[:, :-1] - sums[:, firsts[is_first.cumsum() - 1]] + totals[:, grouped]
-    totals[:, grouped[firsts]] += np.diff(sums[:, [*firsts, source.size]])
+    totals[:, grouped[firsts]] += np.diff(sums[:, [*firsts, queue.size]])
     return before
 
 
@@ -97,15 +103,15 @@ class Arrivals:
 class Sent:
     """Counts since the start of a simulation."""
 
-    heads: np.ndarray  # [source] packets whose head has left the source queue
-    left: np.ndarray  # [source] flits of the last of them that have not
+    heads: np.ndarray  # [queue] packets whose head has left the source queue
+    left: np.ndarray  # [queue] flits of the last of them that have not
     packets: np.ndarray  # [class, source] as heads
     flits: np.ndarray  # [class, source] flits that have left the source queue
 
 
 class Sources:
     """A network and the nodes that create its packets. ``terminals``: flitlab's terminal of each node. ``patient``: a
-    node offers no more packets than it can send soon, so that the packets that it has not generated vanish at the end,
+    queue offers no more packets than it can send soon, so that the packets that it has not generated vanish at the end,
     as in BookSim."""
 
     def __init__(self, experiment: Experiment, classes: list[ClassOfPackets], terminals: np.ndarray,
@@ -113,15 +119,14 @@ class Sources:
         self.network = Network(experiment)
         self.classes, self.nodes, self.patient = classes, terminals.size, patient
         self._terminals = terminals
-        nodes = terminals.size
         self.time = 0
-        self.packets = Packets(nodes)
+        self.packets = Packets(self.nodes, len(classes))
         self._rng = rng
+        queues = len(classes) * self.nodes
         self._queued = np.zeros(0, np.int64)  # packets that have not been offered
-        self._offered = np.zeros(nodes, np.int64)  # packets
+        self._offered = np.zeros(queues, np.int64)  # packets
         self._unsent = np.zeros(0, np.int64)  # packets that sent() has not counted
-        self._counts = np.zeros((2, len(classes), nodes), np.int64)  # packets and flits that sent() has counted
-        self._last_kind = np.zeros(nodes, np.int64)  # class of the packet that a source has sent last
+        self._counts = np.zeros((2, queues), np.int64)  # packets and flits that sent() has counted
         self._early: list[Arrivals] = []  # arrived in the last cycle of the network, in BookSim in the next one
 
     def advance(self, cycles: int, creating: bool = True, ahead: bool = False) -> Arrivals:
@@ -137,9 +142,6 @@ class Sources:
     def _create(self, cycles: int) -> None:
         drawn = np.stack([c.process.draw(self._rng, cycles) for c in self.classes], axis=2)
         cycle, source, kind = np.nonzero(drawn)
-        if len(self.classes) > 1:  # classes take turns in being the first in a cycle
-            order = np.lexsort(((kind + cycle) % len(self.classes), source, cycle))
-            cycle, source, kind = cycle[order], source[order], kind[order]
         destination, flits = np.zeros_like(source), np.ones_like(source)
         for number, c in enumerate(self.classes):
             mine = kind == number
@@ -163,17 +165,17 @@ class Sources:
         soon = np.ones(queued.size, bool)
         if self.patient and queued.size:
             heads = self._heads()
-            waiting = self._unsent[p.rank[self._unsent] >= heads[p.source[self._unsent]]]
-            sent = np.zeros(self.nodes, np.int64)  # flits of the packets before the first one that waits
-            sent[p.source[waiting[::-1]]] = p.before[waiting[::-1]]
-            soon = p.before[queued] < sent[p.source[queued]] + cycles
+            waiting = self._unsent[p.rank[self._unsent] >= heads[p.queue[self._unsent]]]
+            sent = np.zeros(heads.size, np.int64)  # flits of the packets before the first one that waits
+            sent[p.queue[waiting[::-1]]] = p.before[waiting[::-1]]
+            soon = p.before[queued] < sent[p.queue[queued]] + cycles
         now, self._queued = queued[soon], queued[~soon]
-        self._offered += np.bincount(p.source[now], minlength=self.nodes)
+        self._offered += np.bincount(p.queue[now], minlength=self._offered.size)
         self.network.inject(self._terminals[p.source[now]], self._terminals[p.destination[now]], p.flits[now], now,
-                            p.created[now])
+                            p.created[now], p.kind[now])
 
     def _taken(self, until: int) -> Arrivals:
-        found = self.network.arrivals()
+        found = self._arrivals()
         packet = found["tag"].astype(np.int64)
         columns = [found[name].astype(np.int64) for name in ("injected", "head", "cycle", "hops")]
         late = columns[2] + TERMINAL_CYCLES >= until
@@ -182,39 +184,57 @@ class Sources:
         now = [*self._early, _part(all_of_them, ~late)]
         self._early = [_part(all_of_them, late)]
         taken = joined(now)
-        self.packets.arrived[taken.packet] = True
+        self.packets.arrived[taken.packet] = taken.tail
         return taken
 
+    def _arrivals(self) -> np.ndarray:
+        return self.network.arrivals()
+
+    def _of_queues(self, by_terminal: np.ndarray) -> np.ndarray:
+        """Returns numbers ``[terminal, class]`` of the network as ``[queue]``."""
+        return by_terminal[self._terminals].T.reshape(-1).astype(np.int64)
+
+    def _waiting(self) -> np.ndarray:
+        return self._of_queues(self.network.waiting_at_all())
+
+    def _left(self) -> np.ndarray:
+        return self._of_queues(self.network.flits_left())
+
     def _heads(self) -> np.ndarray:
-        waiting = self.network.waiting
-        return self._offered - np.array([waiting(terminal) for terminal in self._terminals.tolist()])
+        return self._offered - self._waiting()
 
     def sent(self) -> Sent:
         """Returns how many packets and flits have left the source queues."""
         p, unsent, heads = self.packets, self._unsent, self._heads()
-        gone = p.rank[unsent] < heads[p.source[unsent]]
+        gone = p.rank[unsent] < heads[p.queue[unsent]]
         new, self._unsent = unsent[gone], unsent[~gone]
-        places = p.kind[new] * self.nodes + p.source[new]
         for counts, amounts in zip(self._counts, (np.ones_like(new), p.flits[new]), strict=True):
-            counts += np.bincount(places, amounts, counts.size).astype(np.int64).reshape(counts.shape)
-        self._last_kind[p.source[new]] = p.kind[new]
-        left = np.zeros(self.nodes, np.int64)
-        if p.flits[:p.number].max(initial=1) > 1:
-            left[:] = [self.network.terminal(terminal).flits_left for terminal in self._terminals.tolist()]
-        flits = self._counts[1].copy()
-        flits[self._last_kind, np.arange(self.nodes)] -= left
-        return Sent(heads, left, self._counts[0].copy(), flits)
+            counts += np.bincount(p.queue[new], amounts, counts.size).astype(np.int64)
+        left, by_class = self._left(), (len(self.classes), self.nodes)
+        return Sent(heads, left, self._counts[0].reshape(by_class).copy(), (self._counts[1] - left).reshape(by_class))
 
     def generated(self, packets: np.ndarray, sent: Sent) -> np.ndarray:
         """Returns which packets BookSim's sources had generated when ``sent`` was counted: a source generates a packet
         once all flits of the one before it have left."""
         p = self.packets
-        source = p.source[packets]
-        return p.rank[packets] < sent.heads[source] + (sent.left[source] == 0)
+        queue = p.queue[packets]
+        return p.rank[packets] < sent.heads[queue] + (sent.left[queue] == 0)
+
+    def generated_so_far(self, sent: Sent) -> np.ndarray:
+        """Returns how many packets each queue had generated when ``sent`` was counted."""
+        return sent.heads
+
+    def has_tried(self, cycle: int) -> bool:
+        """Returns whether each queue has generated all packets that were created until a cycle."""
+        return True
+
+    def check(self) -> None:
+        """Raises RunError if the network is deadlocked."""
+        self.network.check()
 
     def under_way(self) -> np.ndarray:
         """Returns the packets whose tail has not arrived."""
-        return np.flatnonzero(~self.packets.arrived[:self.packets.number])
+        return np.flatnonzero(self.packets.arrived[:self.packets.number] < 0)
 
 
 def joined(several: list[Arrivals]) -> Arrivals:

@@ -12,14 +12,14 @@ from flitlab.vocabulary import VALUES
 _PATTERNS = {name: str(VALUES["traffic.pattern"].get(name, name)) for name in
              ("uniform", "bitcomp", "bitrev", "shuffle", "transpose", "tornado", "neighbor", "randperm")}
 _BY_COORDINATES = ("tornado", "neighbour")
-_MOST_CLASSES = 8
+MOST_CLASSES = 8
 
 
 def traffic(settings: Settings, called: str) -> dict[str, Any]:
     """Returns parameters of the traffic. Raises ConfigError."""
     classes = settings.whole("classes")
-    if not 1 <= classes <= _MOST_CLASSES:
-        raise ConfigError(f"{called}: classes = {classes} is not translated: flitlab has 1 to {_MOST_CLASSES} classes.")
+    if not 1 <= classes <= MOST_CLASSES:
+        raise ConfigError(f"{called}: classes = {classes} is not translated: flitlab has 1 to {MOST_CLASSES} classes.")
     lengths = [sizes(settings, c, classes) for c in range(classes)]
     means = [sum(flits * weight for flits, weight in of_class) / sum(weight for _, weight in of_class)
              for of_class in lengths]

@@ -89,7 +89,7 @@ void check_routing(const Experiment& e) {
   if (is_graph(e)) return;  // the plan finds out how many virtual channels the routes need
   const u32 messages = message_classes(e), needed = routing_classes(e) * messages,
             vcs = e.u32_of(vc::param::router.vcs);
-  if (vcs < needed)
+  if (vcs < needed && !e.has(param::traffic.class_first_vc))  // ranges are checked with the routes
     throw ConfigError("router.vcs = " + std::to_string(vcs) + " is too few: " +
                       quoted(e, vc::param::routing.algorithm) + " on a " + kind + message_classes_text(e) +
                       " needs at least " + std::to_string(needed) + " to avoid deadlock. Raise router.vcs" +

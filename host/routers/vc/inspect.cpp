@@ -63,7 +63,7 @@ std::vector<PortSnapshot> VcPlan::inspect_router(const std::vector<std::byte>& s
 
 TerminalSnapshot VcPlan::inspect_terminal(const std::vector<std::byte>& state, u32 index) const {
   TerminalSnapshot s = terminal_snapshot(state, layout_, table_.terminal_fields, index, table_.vcs);
-  if (table_.mode == TrafficMode::kClasses)
+  if (table_.traffic.classes > 1)
     for (u32 c = 0; c < table_.traffic.classes; ++c) {
       const ClassSource& source = item_of(state, layout_, 1, index).at(table_.terminal_fields.source, c);
       if (source.lane.left) {

@@ -86,10 +86,12 @@ void VcPlan::set_classes(const Experiment& e) {
   } else {
     t.adapts = t.algorithm == vc::Algorithm::kMinimalAdaptive || vc::forbids_turns(t.algorithm);
   }
+  vc::check_class_ranges(e, t.by_tables                                 ? routes_.classes
+                            : t.vc_assignment == vc::VcAssignment::kAny ? 1
+                                                                        : routing_classes(e));
   // The VCs are first divided among classes of packets; the VCs of each class are then divided into routing classes.
   for (u32 m = 0; m < std::max(t.message_classes, t.traffic.classes); ++m) {
-    const u32 set = t.message_classes == 1 ? 0 : m;  // 0: classes of packets share all VCs
-    const u32 first = set * t.vcs / t.message_classes, end = (set + 1) * t.vcs / t.message_classes;
+    const auto [first, end] = vc::vcs_of_class(e, m);
     t.message_mask[m] = vc_range(first, end);
     u16* masks = t.class_mask[m];
     if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
@@ -277,13 +279,13 @@ std::vector<std::pair<std::string, double>> VcPlan::derived() const {
 
 u32 VcPlan::elements(const TotalRecord& total) const {
   if (total.first < kCommonTotals) return total.count;
-  return table_.mode == TrafficMode::kClasses ? table_.traffic.classes : 0;
+  return table_.traffic.classes > 1 ? table_.traffic.classes : 0;
 }
 
 std::map<std::string, double> VcPlan::figures(const CounterShard& c, const std::vector<std::byte>&,
                                               u64 measured_cycles) const {
   std::map<std::string, double> figures;
-  if (table_.mode != TrafficMode::kClasses) return figures;
+  if (table_.traffic.classes == 1) return figures;
   const double slots = static_cast<double>(measured_cycles) * table_.terminals;
   for (u32 k = 0; k < table_.traffic.classes; ++k) {
     const auto get = [&](ClassTotal total) { return static_cast<double>(total_of(c, total, k)); };

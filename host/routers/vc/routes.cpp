@@ -64,13 +64,13 @@ std::vector<PortSet> ports_of_dimensions(const Topology& topology) {
 }
 
 /// Sets what the routing algorithms of HyperX networks need in addition to shortest routes.
-void set_deroutes(Routes& routes, const Topology& topology, const VcTable& t) {
+void set_deroutes(Routes& routes, const Experiment& e, const Topology& topology, const VcTable& t) {
   routes.hops = hops_of(topology, routes.table);
   routes.dim_ports = ports_of_dimensions(topology);
   if (routes.dim_ports.size() > kMaxHyperxDims)
     throw ConfigError("topology.shape: DAL, DimWAR and OmniWAR support at most " + std::to_string(kMaxHyperxDims) +
                       " dimensions. Use fewer, or routing.algorithm = \"ugal_l\".");
-  const u32 dims = *std::max_element(routes.hops.begin(), routes.hops.end()), vcs = t.vcs / t.message_classes;
+  const u32 dims = *std::max_element(routes.hops.begin(), routes.hops.end()), vcs = fewest_vcs_of_class(e);
   // OmniWAR uses all VCs that there are, at least one for each hop of a shortest route.
   routes.classes = t.algorithm == Algorithm::kDimWar ? 2
                    : t.algorithm == Algorithm::kDal  ? 2 * dims
@@ -99,7 +99,7 @@ Routes ranked_routes(const Experiment& e, const Topology& topology, const VcTabl
     shortest = shortest_ports(topology);
   routes.table = tree ? up_down_table(topology) : shortest_table(topology, routes.rank, shortest);
   if (deroutes(t.algorithm)) {
-    set_deroutes(routes, topology, t);
+    set_deroutes(routes, e, topology, t);
   } else if (goes_via(t)) {
     routes.hops = hops_of(topology, routes.table);
     routes.classes =
@@ -133,14 +133,16 @@ void set_tree(VcTable& t, const Experiment& e) {
 }
 
 Routes make_routes(const Experiment& e, const Topology& topology, const VcTable& t) {
-  const u32 vcs = t.vcs / t.message_classes;
+  const u32 vcs = fewest_vcs_of_class(e);
   Routes routes = t.algorithm == Algorithm::kTable ? layered_routes(e, topology, vcs) : ranked_routes(e, topology, t);
-  if (routes.classes > vcs)
+  if (routes.classes > vcs) {
+    check_class_ranges(e, routes.classes);
     throw ConfigError("router.vcs = " + std::to_string(t.vcs) + " is too few: " + quoted(e, param::routing.algorithm) +
                       " on this " + topology.kind + message_classes_text(e) + " needs at least " +
                       std::to_string(routes.classes * t.message_classes) + " to avoid deadlock. " +
                       (routes.classes * t.message_classes <= kMaxVcs ? "Raise router.vcs, or use" : "Use") +
                       " routing.algorithm = \"up_down\", which needs " + std::to_string(t.message_classes) + ".");
+  }
   if (routes.shortest.empty() && has_parallel_ports(routes.table))
     for (u32 r = 0; r < t.routers; ++r)
       for (u32 p = 0; p < t.network_ports; ++p) routes.parallel.push_back(topology.parallel_ports(r, p));

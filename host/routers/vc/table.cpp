@@ -12,6 +12,49 @@
 
 namespace flitlab::vc {
 
+VcRange vcs_of_class(const Experiment& e, u32 number) {
+  if (e.has(flitlab::param::traffic.class_first_vc))
+    return {e.ints(flitlab::param::traffic.class_first_vc)[number],
+            e.ints(flitlab::param::traffic.class_last_vc)[number] + 1};
+  const u32 vcs = e.u32_of(param::router.vcs), sets = message_classes(e);
+  const u32 set = sets == 1 ? 0 : number;  // 0: classes of packets share all virtual channels
+  return {set * vcs / sets, (set + 1) * vcs / sets};
+}
+
+u32 fewest_vcs_of_class(const Experiment& e) {
+  u32 fewest = kMaxVcs;
+  for (u32 c = 0; c < message_classes(e); ++c)
+    fewest = std::min(fewest, vcs_of_class(e, c).end - vcs_of_class(e, c).first);
+  return fewest;
+}
+
+void check_class_ranges(const Experiment& e, u32 parts) {
+  if (!e.has(flitlab::param::traffic.class_first_vc)) return;
+  const auto shown_range = [&](u32 c) {
+    const VcRange range = vcs_of_class(e, c);
+    return "class " + std::to_string(c) + " has the virtual channels " + std::to_string(range.first) + " to " +
+           std::to_string(range.end - 1);
+  };
+  const std::string where = "traffic.class_first_vc and traffic.class_last_vc: ";
+  const u32 vcs = e.u32_of(param::router.vcs);
+  for (u32 c = 0; c < traffic_classes(e); ++c) {
+    const VcRange a = vcs_of_class(e, c);
+    if (a.first >= a.end || a.end > vcs)
+      throw ConfigError(where + shown_range(c) +
+                        ". Give a first and a last one from 0 to router.vcs - 1 = " + std::to_string(vcs - 1) + ".");
+    if (a.end - a.first < parts)
+      throw ConfigError(where + shown_range(c) + ", and the routes need at least " + std::to_string(parts) +
+                        " to avoid deadlock. Give it more.");
+    for (u32 other = 0; parts > 1 && other < c; ++other) {
+      const VcRange b = vcs_of_class(e, other);
+      if (a.first >= b.end || b.first >= a.end || (a.first == b.first && a.end == b.end)) continue;
+      throw ConfigError(where + shown_range(other) + ", and " + shown_range(c) +
+                        ". Packets could deadlock, because the routes divide each range into " + std::to_string(parts) +
+                        " parts, which overlap. Give ranges that are equal or have no virtual channel in common.");
+    }
+  }
+}
+
 u32 crossing_delay(const Experiment& e) {
   return e.u32_of(param::router.switch_allocation_delay) + e.u32_of(param::router.switch_traversal_delay);
 }

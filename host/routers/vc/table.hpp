@@ -7,6 +7,18 @@
 
 namespace flitlab::vc {
 
+/// Virtual channels from `first` up to but not including `end`.
+struct VcRange {
+  u32 first, end;
+};
+/// Returns the virtual channels of a class of packets; with one class of packets, of a message class.
+VcRange vcs_of_class(const Experiment& e, u32 number);
+/// Returns the fewest virtual channels of a class.
+u32 fewest_vcs_of_class(const Experiment& e);
+/// Throws ConfigError if ranges of virtual channels do not fit the network's, or if two overlap whose parts, one for
+/// each of `parts` routing classes, would not be the same.
+void check_class_ranges(const Experiment& e, u32 parts);
+
 /// Returns the cycles from switch grant to the flit's entry into the channel.
 u32 crossing_delay(const Experiment& e);
 /// Returns the cycles from switch grant to arrival at the terminal.

@@ -58,7 +58,7 @@ FLITLAB_HD inline u32 count_held(const T& t, const Item<W>& terminal, u32 vc, u3
 /// Returns the number of packets of which a terminal has sent a part: it still has their tails.
 template <class T, int W>
 FLITLAB_HD inline u32 packets_in_injection(const T& t, const Item<W>& terminal) {
-  if (t.mode == TrafficMode::kClasses) {
+  if (t.traffic.classes > 1) {
     u32 packets = 0;
     for (u32 c = 0; c < t.traffic.classes; ++c) packets += terminal.at(t.terminal_fields.source, c).lane.left != 0;
     return packets;

@@ -301,6 +301,44 @@ TEST(HostFeed, EnginesAgree) {
   EXPECT_TRUE(arrivals[0] == arrivals[2]);
 }
 
+/// Packets of several classes travel as in an open loop that creates the same packets in the same cycles.
+TEST(HostFeed, ClassesTravelAsInAnOpenLoop) {
+  for (const char* options : {"2 traffic.class_vcs=shared", "3 traffic.class_priority=[1,0,2]",
+                              "2 traffic.class_vcs=ranges traffic.class_first_vc=[0,1] traffic.class_last_vc=[2,3] "
+                              "router.arbiter=highest_priority_first traffic.class_priority=[0,3]"}) {
+    const std::string common = std::string("topology.kind=mesh router.vcs=6 traffic.classes=") + options;
+    SteppedNetwork open(experiment(Settings("traffic.load=0.5 traffic.packet_flits=[[1,0.5],[6,0.5]] ", common)), "cpu",
+                        1, true);
+    open.step(3000);
+    const u32 classes = options[0] - '0';
+    std::vector<OfferedPacket> packets;
+    std::map<std::pair<u32, u32>, u64> number, expected;  // of a source and a packet's number
+    for (const TimedEvent& e : open.take_events()) {
+      const Event& event = e.event;
+      if (event.kind == EventKind::kCreated) {
+        number[{event.src, event.id}] = packets.size();
+        packets.push_back({event.src, event.dst, event.flits, packets.size(), e.cycle, event.id % classes});
+      } else if (event.kind == EventKind::kDelivered) {
+        expected[{event.src, event.id}] = e.cycle;
+      }
+    }
+    ASSERT_GT(expected.size(), 4000u);
+    for (const LaneUse lanes : {LaneUse::kAlways, LaneUse::kNever}) {
+      EngineChoice choice{"cpu", 1, false, 1};
+      choice.lanes = lanes;
+      Network net(hosted(Settings(common)), choice);
+      HostFeed& feed = dynamic_cast<HostFeed&>(*net.feeds[0]);
+      EXPECT_EQ(feed.offer(packets, *net.engine, 0), packets.size());
+      net.step(3000);
+      feed.collect(*net.engine, 0);
+      std::map<u64, u64> arrivals;
+      for (const ArrivedPacket& a : feed.take(3000, ~std::size_t{0})) arrivals[a.tag] = a.cycle;
+      EXPECT_EQ(arrivals.size(), expected.size()) << options;
+      for (const auto& [packet, cycle] : expected) ASSERT_EQ(arrivals.at(number.at(packet)), cycle) << options;
+    }
+  }
+}
+
 /// A damaged checkpoint: queued packets to terminals that do not exist, or of other lengths, are not loaded.
 TEST(HostFeed, LoadsOnlyPossibleQueues) {
   Network from(hosted(Settings("topology.kind=mesh")));

@@ -61,6 +61,8 @@ struct Rules {
         own_delays(!e.is_single(vc::param::channels.delay)),
         credit_delay(e.u32_of(vc::param::router.credit_delay)),
         message_classes(flitlab::message_classes(e)),
+        first_vc(e.has(param::traffic.class_first_vc) ? e.ints(param::traffic.class_first_vc) : List{}),
+        last_vc(e.has(param::traffic.class_last_vc) ? e.ints(param::traffic.class_last_vc) : List{}),
         speculative(e.flag(vc::param::router.speculative)),
         hold_switch(e.flag(vc::param::router.hold_switch_for_packet)),
         wait_for_tail(e.flag(vc::param::router.wait_for_tail_credit)),
@@ -124,6 +126,7 @@ struct Rules {
   std::vector<double> channel_width;  ///< of all channels, or of each dimension
   bool own_delays;                    ///< channels have delays of their own
   u32 credit_delay, message_classes;
+  List first_vc, last_vc;  ///< [class] range of virtual channels; empty: equal shares
   bool speculative;
   bool hold_switch, wait_for_tail;
   u64 seed;

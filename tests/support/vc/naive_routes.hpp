@@ -21,6 +21,7 @@ class Routes {
 
   /// Returns the virtual channels of a class of packets. All classes have equal shares, or share all.
   List message_vcs(u32 message_class) const {
+    if (!rules_.first_vc.empty()) return range(rules_.first_vc.at(message_class), rules_.last_vc.at(message_class) + 1);
     if (rules_.message_classes == 1) return range(0, rules_.vcs);
     const auto first = [&](u32 m) { return m * rules_.vcs / rules_.message_classes; };
     return range(first(message_class), first(message_class + 1));

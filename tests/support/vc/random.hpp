@@ -60,6 +60,7 @@ class RandomVc {
     const u32 least = classes_ * messages_;
     config_["router.vcs"] = chance(8) ? draw(std::max(least, 9u), 16) : draw(least, std::min(least + 4, 16u));
     config_["router.buffer_flits"] = chance(6) ? draw(9, 40) : draw(1, 8);
+    if (ranges_) class_ranges();
     if (longest_ && chance(2)) {
       config_["router.flow_control"] = word(one_of({"virtual_cut_through", "store_and_forward"}));
       config_["router.buffer_flits"] = draw(longest_, longest_ + 6);
@@ -82,6 +83,19 @@ class RandomVc {
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);
+  }
+
+  /// Draws the range of virtual channels of each class of packets.
+  void class_ranges() {
+    const u32 vcs = static_cast<u32>(std::get<std::int64_t>(config_["router.vcs"]));
+    IntList first, last;
+    for (u32 c = 0; c < ranges_; ++c) {
+      first.push_back(draw(0, vcs - 1));
+      last.push_back(draw(static_cast<u32>(first.back()), vcs - 1));
+    }
+    config_["traffic.class_vcs"] = word("ranges");
+    config_["traffic.class_first_vc"] = first;
+    config_["traffic.class_last_vc"] = last;
   }
 
   /// Draws speedup of the crossbar, for routers of at most 16 ports.
@@ -211,6 +225,7 @@ class RandomVc {
       config_["traffic.class_vcs"] = word("shared");
     else
       messages_ = n;
+    if (messages_ == n && kind_ == "mesh" && classes_ == 1) ranges_ = n * below(2);
     std::string patterns;
     IntList flits, priorities;
     NumberList shares;
@@ -365,6 +380,7 @@ class RandomVc {
   std::vector<std::unique_ptr<TextFile>> files_;
   u32 classes_ = 1;   ///< routing classes
   u32 messages_ = 1;  ///< message classes
+  u32 ranges_ = 0;    ///< classes of packets with ranges of virtual channels
   bool closed_ = false;
   bool matrix_ = true;  ///< arbiters may be matrix arbiters
   u32 longest_ = 0;     ///< flits of the longest packet; 0: packets may be longer than any buffer

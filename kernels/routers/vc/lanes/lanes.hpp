@@ -116,8 +116,8 @@ inline u32 most_device_ports(const VcTable& t) { return t.mode == TrafficMode::k
 /// Returns the parameter that keeps a plan out of lane state on a GPU (kernels/routers/vc/cuda.cu); null if none does.
 inline const char* excluded_from_device_lanes(const VcTable& t) {
   if (const char* excluded = excluded_from_lanes(t)) return excluded;
-  if (t.mode == TrafficMode::kClasses) return "traffic.classes";  // their tallies have no totals of classes
-  if (t.routers < 16) return "topology.shape";                    // most lanes would be empty
+  if (t.traffic.classes > 1) return "traffic.classes";  // their tallies have no totals of classes
+  if (t.routers < 16) return "topology.shape";          // most lanes would be empty
   if (t.ports > most_device_ports(t))
     return t.ports > 16 ? parameter_of_ports(t) : t.mode != TrafficMode::kOpen ? "traffic.mode" : "routing.algorithm";
   return element_bits(t) > 16 ? "router.arbiter" : nullptr;

@@ -53,9 +53,11 @@ FLITLAB_INLINE Cycle next_work(const V& v, u32 index) {
   const TerminalControl& control = terminal.at(v.t.terminal_fields.control);
   if (control.lane.left || control.sent != control.created) return 0;
   if (v.t.mode == TrafficMode::kClasses) return control.next.at;
-  const TraceFields& f = v.t.terminal_fields.trace;
-  const TraceControl& trace = terminal.at(f.control);
-  return trace.entries ? terminal.at(f.entry, trace.first).cycle : kNever;
+  Cycle next = kNever;
+  for (u32 c = 0; c < v.t.traffic.classes; ++c)
+    if (terminal.at(v.t.terminal_fields.trace.control, c).entries && next_of_trace(v, terminal, c).cycle < next)
+      next = next_of_trace(v, terminal, c).cycle;
+  return next;
 }
 
 /// One cycle of the terminals of a block.
