@@ -240,9 +240,8 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                            "traffic.mode=request_reply router.vcs=4", "topology.kind=dragonfly router.vcs=6"})
     list.push_back(experiment(Settings("router.input_speedup=2 router.output_speedup=2 router.internal_speedup=2 ",
                                        "traffic.load=0.4 ", more)));
-  list.push_back(
-      experiment(Settings("traffic.load=0.45 topology.kind=mesh traffic.classes=3 traffic.class_vcs=ranges ",
-                          "traffic.class_first_vc=[0,1,3] traffic.class_last_vc=[2,3,3]")));
+  list.push_back(experiment(Settings("traffic.load=0.45 topology.kind=mesh traffic.classes=3 traffic.class_vcs=ranges ",
+                                     "traffic.class_first_vc=[0,1,3] traffic.class_last_vc=[2,3,3]")));
   return list;
 }
 

@@ -112,11 +112,11 @@ def _simulate(settings: Settings, file: str) -> bool:
     seed = _seed(settings)
     number = settings.whole("classes", 1)
     types = message_types(settings, number)
-    experiment = network_of(settings, file, types, seed)
+    experiment = network_of(settings, file, seed)
     nodes = int(experiment.derived()["terminals"])
     places = terminals(settings, nodes)
     rng = np.random.default_rng(seed)
-    classes = classes_of(settings, nodes, types, rng)
+    classes = classes_of(settings, nodes, number, rng)
     rules, batches = _rules(settings, number), _batches(settings, types)
     simulations = settings.whole("sim_count", 1)
     with_csv = bool(settings["print_csv_results"])
@@ -166,7 +166,7 @@ def _csv_line(kind: int, first: ClassOfPackets, with_replies: bool, values: list
     return f"results:{kind}," + ",".join([first.name, str(int(with_replies)), *map(shown, [first.rate, *values])])
 
 
-def network_of(settings: Settings, file: str, types: MessageTypes, seed: int = 0) -> Experiment:
+def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
     """Returns the network, with packets that this program creates."""
     path = Path(file)
     values, graph = hardware(settings, file, path.parent)
@@ -175,6 +175,7 @@ def network_of(settings: Settings, file: str, types: MessageTypes, seed: int = 0
         warnings.warn(f"buffers of {values['router.buffer_flits']} flits are simulated as {_LARGEST_BUFFER}.",
                       stacklevel=2)
         values["router.buffer_flits"] = _LARGEST_BUFFER
+    types = message_types(settings, settings.whole("classes", 1))
     values |= {"traffic.mode": "host", "run.seed": seed} | types.values
     rapidchiplet.check(settings, file)
     try:
@@ -191,9 +192,9 @@ def _seed(settings: Settings) -> int:
     return given % 2**32 if isinstance(given, int) else settings.whole("seed")
 
 
-def classes_of(settings: Settings, nodes: int, types: MessageTypes, rng: np.random.Generator) -> list[ClassOfPackets]:
+def classes_of(settings: Settings, nodes: int, number: int, rng: np.random.Generator) -> list[ClassOfPackets]:
     """Returns how the nodes create the packets of each class. Raises ConfigError."""
-    number = len(types.with_replies)
+    types = message_types(settings, number)
     texts = {name: settings.of_classes(name, number) for name in ("traffic", "injection_process")}
     made = []
     for kind, rate in enumerate(settings.numbers("injection_rate", number)):
