@@ -242,6 +242,10 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                                        "traffic.load=0.4 ", more)));
   list.push_back(experiment(Settings("traffic.load=0.45 topology.kind=mesh traffic.classes=3 traffic.class_vcs=ranges ",
                                      "traffic.class_first_vc=[0,1,3] traffic.class_last_vc=[2,3,3]")));
+  for (const char* more : {"", " router.arbiter=matrix router.speculative=true", " router.arbiter=oldest_first",
+                           " router.input_speedup=2 topology.channel_width=0.75"})
+    list.push_back(
+        experiment(Settings("traffic.load=0.5 router.switch_allocator=separable_input_first_by_output", more)));
   return list;
 }
 

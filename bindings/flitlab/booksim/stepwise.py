@@ -144,8 +144,8 @@ class StepwiseSources(Sources):
         self._offered += np.bincount(kind * self.nodes + source, minlength=self._offered.size)
         for subnet, network in enumerate(self._networks):
             mine = subnets == subnet
-            network.inject(self._terminals[source[mine]], self._terminals[destination[mine]], flits[mine], packets[mine],
-                           self.time, self._stepping.in_network[kind[mine], types[mine]])
+            network.inject(self._terminals[source[mine]], self._terminals[destination[mine]], flits[mine],
+                           packets[mine], self.time, self._stepping.in_network[kind[mine], types[mine]])
 
     def _ask(self, packets: np.ndarray) -> None:
         """Takes note of requests that have arrived."""

@@ -101,6 +101,8 @@ def _allocators(settings: Settings, called: str) -> dict[str, Any]:
         if values[path] == "wavefront":
             continue
         of, default = _ARGUMENTS[values[path]]
+        if word == "separable_input_first" and name == "sw_allocator":
+            values[path] = "separable_input_first_by_output"
         argument = rest.removesuffix(")") or default
         if arguments.setdefault(of, argument) != argument:
             raise ConfigError(f"{called}: vc_allocator = {settings['vc_allocator']} and sw_allocator = {text} are not "

@@ -188,8 +188,8 @@ void set_speedup(VcTable& t, const Experiment& e) {
 
 void set_choices(VcTable& t, const Experiment& e) {
   t.flow_control = e.choice<FlowControl>(param::router.flow_control);
-  t.vc_allocator = e.choice<Allocator>(param::router.vc_allocator);
-  t.switch_allocator = e.choice<Allocator>(param::router.switch_allocator);
+  t.vc_allocator = e.choice<VcAllocator>(param::router.vc_allocator);
+  t.switch_allocator = e.choice<SwitchAllocator>(param::router.switch_allocator);
   t.iterations = static_cast<u8>(e.u32_of(param::router.allocator_iterations));
   t.arbiter = e.choice<ArbiterKind>(param::router.arbiter);
   t.speculative = e.flag(param::router.speculative);

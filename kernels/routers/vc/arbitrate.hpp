@@ -108,7 +108,7 @@ FLITLAB_HD inline u32 first_diagonal(u32 round, u32 diagonals) { return static_c
 template <class T, int W>
 FLITLAB_INLINE void update_arbiters(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
   PortState& input = router.at(t.router_fields.port, in);
-  if (t.switch_allocator != Allocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
+  if (t.switch_allocator != SwitchAllocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
   if (t.arbiter == ArbiterKind::kMatrix) {
     const u32 inputs = t.ports * t.crossbar_factor;
     matrix_update(router, t.router_fields.input_matrix, port_of(t, in) * t.vcs, t.vcs, vc);

@@ -7,8 +7,10 @@ namespace flitlab::vc {
 
 FLITLAB_CHOICES(FlowControl, (kWormhole, "wormhole"), (kVirtualCutThrough, "virtual_cut_through"),
                 (kStoreAndForward, "store_and_forward"))
-FLITLAB_CHOICES(Allocator, (kInputFirst, "separable_input_first"), (kOutputFirst, "separable_output_first"),
+FLITLAB_CHOICES(VcAllocator, (kInputFirst, "separable_input_first"), (kOutputFirst, "separable_output_first"),
                 (kIslip, "islip"), (kWavefront, "wavefront"))
+FLITLAB_CHOICES(SwitchAllocator, (kInputFirst, "separable_input_first"), (kOutputFirst, "separable_output_first"),
+                (kIslip, "islip"), (kWavefront, "wavefront"), (kInputFirstByOutput, "separable_input_first_by_output"))
 FLITLAB_CHOICES(ArbiterKind, (kRoundRobin, "round_robin"), (kMatrix, "matrix"), (kOldestFirst, "oldest_first"),
                 (kMostHopsFirst, "most_hops_first"), (kRandom, "random"), (kFixedPriority, "fixed_priority"),
                 (kHighestPriorityFirst, "highest_priority_first"))

@@ -57,15 +57,18 @@ inline constexpr struct RouterParams {
   ParamRecord vc_allocator{.path = "router.vc_allocator",
                            .type = ParamType::kChoice,
                            .default_value = "separable_input_first",
-                           .choices = words_of(Allocator{}),
+                           .choices = words_of(VcAllocator{}),
                            .help = "Allocator of output virtual channels.",
                            .cite = "Dally & Towles 19.3-19.4"};
   ParamRecord switch_allocator{.path = "router.switch_allocator",
                                .type = ParamType::kChoice,
                                .default_value = "separable_input_first",
-                               .choices = words_of(Allocator{}),
-                               .help = "Allocator of the crossbar.",
-                               .cite = "Dally & Towles 19.3-19.4"};
+                               .choices = words_of(SwitchAllocator{}),
+                               .help =
+                                   "Allocator of the crossbar. separable_input_first: an input chooses among its "
+                                   "virtual channels; separable_input_first_by_output: first among the outputs that "
+                                   "they request, then among those that request this output.",
+                               .cite = "Dally & Towles 19.3-19.4; by_output: BookSim 2, separable_input_first"};
   ParamRecord allocator_iterations{.path = "router.allocator_iterations",
                                    .type = ParamType::kInt,
                                    .default_value = "1",

@@ -181,7 +181,8 @@ struct VcTable {
   const PortChannel* channel;  ///< [routers][network_ports]; null: all channels have link_delay and credit_delay
   u32 narrow;                  ///< whether the width of a channel is less than 1
   FlowControl flow_control;
-  Allocator vc_allocator, switch_allocator;
+  VcAllocator vc_allocator;
+  SwitchAllocator switch_allocator;
   ArbiterKind arbiter;
   Algorithm algorithm;
   VcAssignment vc_assignment;
@@ -277,7 +278,7 @@ inline bool has_speedup(const VcTable& t) { return t.queue_flits || t.late_credi
 
 /// Returns whether a plan's allocators and arbiters are the default ones.
 inline bool has_default_allocators(const VcTable& t) {
-  return t.vc_allocator == Allocator::kInputFirst && t.switch_allocator == Allocator::kInputFirst &&
+  return t.vc_allocator == VcAllocator::kInputFirst && t.switch_allocator == SwitchAllocator::kInputFirst &&
          t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch && !has_speedup(t);
 }
 
@@ -338,8 +339,8 @@ struct PlainTable : Traffic, PlainVcTable {
   PlainTable() = default;
   explicit PlainTable(const VcTable& table) : Traffic(table) {}
 
-  static constexpr Allocator vc_allocator = Allocator::kInputFirst;
-  static constexpr Allocator switch_allocator = Allocator::kInputFirst;
+  static constexpr VcAllocator vc_allocator = VcAllocator::kInputFirst;
+  static constexpr SwitchAllocator switch_allocator = SwitchAllocator::kInputFirst;
   static constexpr ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   static constexpr u8 speculative = 0;
   static constexpr u8 hold_switch = 0;

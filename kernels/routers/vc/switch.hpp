@@ -125,6 +125,26 @@ class RequestedOutputs {
   PortSet of_[W == 1 ? kMaxPorts : 1];
 };
 
+/// Separable, input-first: each input requests one output, and each output grants one input.
+template <class T, int W>
+FLITLAB_INLINE void match_input_first_by_output(const T& t, const Item<W>& router, RouterControl& control,
+                                                Matching& m) {
+  const PortSet bidders = ready_inputs(t, router, control) & ~m.inputs;
+  PortSet outputs = 0;
+  for (PortSet inputs = bidders; inputs; inputs &= inputs - 1) {
+    const u32 input = lowest_bit(inputs);
+    const u32 out = first_at_or_after64(requested_outputs(t, router, control, input),
+                                        router.at(t.router_fields.port, input).pick_output);
+    outputs |= only(out);
+    m.output_of[input] = static_cast<u8>(out);
+  }
+  m.outputs |= outputs;
+  for (; outputs; outputs &= outputs - 1) {
+    const u32 out = lowest_bit(outputs);
+    m.inputs |= only(pick_input(t, router, out, contenders_for(m, bidders, out), m.vc_of, Turn{}));
+  }
+}
+
 /// Separable, output-first. With several iterations it is iSLIP, whose pointers move only for matches of the first.
 template <class T, int W>
 FLITLAB_INLINE void match_output_first(const T& t, const Item<W>& router, RouterControl& control, u32 iterations,
@@ -278,15 +298,24 @@ FLITLAB_INLINE void allocate_switch(const V& v, const Item<W>& router, RouterCon
     const Turn turn = turn_of(v, index, now, round);
     PortSet pointer_inputs = ~PortSet{0};
     switch (t.switch_allocator) {
-      case Allocator::kInputFirst: match_input_first(t, router, control, m, turn); break;
-      case Allocator::kOutputFirst: match_output_first(t, router, control, 1, m, pointer_inputs, turn); break;
-      case Allocator::kIslip: match_output_first(t, router, control, t.iterations, m, pointer_inputs, turn); break;
-      case Allocator::kWavefront: match_wavefront(t, router, control, m, round); break;
+      case SwitchAllocator::kInputFirst: match_input_first(t, router, control, m, turn); break;
+      case SwitchAllocator::kOutputFirst: match_output_first(t, router, control, 1, m, pointer_inputs, turn); break;
+      case SwitchAllocator::kIslip:
+        match_output_first(t, router, control, t.iterations, m, pointer_inputs, turn);
+        break;
+      case SwitchAllocator::kWavefront: match_wavefront(t, router, control, m, round); break;
+      case SwitchAllocator::kInputFirstByOutput:
+        // An input with arbiters that compare ranks requests with its highest packet, whichever its output is.
+        if (compares_ranks(t.arbiter))
+          match_input_first(t, router, control, m, turn);
+        else
+          match_input_first_by_output(t, router, control, m);
+        break;
     }
     for (PortSet inputs = m.inputs & ~held.inputs; inputs; inputs &= inputs - 1) {
       const u32 input = lowest_bit(inputs), out = m.output_of[input];
       u32 vc = m.vc_of[input];
-      if (t.switch_allocator != Allocator::kInputFirst) {
+      if (t.switch_allocator != SwitchAllocator::kInputFirst) {
         const u32 set = vcs_toward(t, router, input, ready_vcs(t, router, control, input), out);
         vc = pick_vc(t, router, input, set, turn);
       }

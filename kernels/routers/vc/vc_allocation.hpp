@@ -153,12 +153,12 @@ template <class V, int W>
 FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now,
                                  u32 round) {
   const auto& t = v.t;
-  if (t.vc_allocator == Allocator::kWavefront) {
+  if (t.vc_allocator == VcAllocator::kWavefront) {
     wavefront_vcs(v, router, control, index, now, round);
     return;
   }
-  const bool one_choice = t.vc_allocator == Allocator::kInputFirst;
-  const u32 iterations = t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
+  const bool one_choice = t.vc_allocator == VcAllocator::kInputFirst;
+  const u32 iterations = t.vc_allocator == VcAllocator::kIslip ? t.iterations : 1;
   const Turn turn = turn_of(v, index, now, round);
   for (u32 iteration = 0; iteration < iterations; ++iteration) {
     if (!bid(v, router, control, index, one_choice, iteration == 0, turn)) return;

@@ -2,6 +2,7 @@
 /// A router of the second implementation of virtual-channel networks (naive.hpp): Dally & Towles chapters 16, 18 and
 /// 19.
 #include <map>
+#include <set>
 #include <utility>
 
 #include "kernels/routers/vc/streams.hpp"
@@ -261,6 +262,7 @@ class Router {
     find_held();
     std::vector<Match> matches;
     if (rules_.switch_allocator == "separable_input_first") matches = input_first(now);
+    if (rules_.switch_allocator == "separable_input_first_by_output") matches = input_first(now, true);
     if (rules_.switch_allocator == "separable_output_first") matches = output_first(1, now);
     if (rules_.switch_allocator == "islip") matches = output_first(rules_.iterations, now);
     if (rules_.switch_allocator == "wavefront") matches = wavefront(now);
@@ -303,13 +305,20 @@ class Router {
   }
 
   /// Input-first allocation: each crossbar input selects one of its virtual channels, then each crossbar output grants
-  /// one of the requesting inputs.
-  std::vector<Match> input_first(Cycle now) const {
+  /// one of the requesting inputs. `by_output`: an input first selects an output, in turn, unless its arbiter compares
+  /// packets.
+  std::vector<Match> input_first(Cycle now, bool by_output = false) const {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
     for (u32 x = 0; x < inputs_; ++x) {
-      const List vcs = ready(x, now);
+      List vcs = ready(x, now);
       if (vcs.empty()) continue;
+      if (by_output &&
+          (rules_.arbiter == "round_robin" || rules_.arbiter == "matrix" || rules_.arbiter == "fixed_priority")) {
+        std::set<u32> outputs;
+        for (u32 v : vcs) outputs.insert(target(x, v));
+        vcs = ready(x, now, first_from(List(outputs.begin(), outputs.end()), next_output_[x]));
+      }
       vc_of[x] = pick_vc(x, vcs);
       bidders[target(x, vc_of[x])].push_back(x);
     }

@@ -74,7 +74,7 @@ class RandomVc {
       return word(one_of({"separable_input_first", "separable_output_first", "islip", "wavefront"}));
     };
     config_["router.vc_allocator"] = allocator();
-    config_["router.switch_allocator"] = allocator();
+    config_["router.switch_allocator"] = chance(5) ? word("separable_input_first_by_output") : allocator();
     config_["router.allocator_iterations"] = draw(1, 4);
     config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first",
                                              "most_hops_first", "random", "fixed_priority", "highest_priority_first"}));

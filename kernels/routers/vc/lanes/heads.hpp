@@ -353,7 +353,7 @@ struct Heads {
     Block<C, S>& k = this->k;
     Cycle* const ready_at = s.ready_at + queue(0);
     const Cycle ready = now + v.t.allocation_delay;
-    const bool may_sleep = this->may_sleep(), one_choice = v.t.vc_allocator == Allocator::kInputFirst;
+    const bool may_sleep = this->may_sleep(), one_choice = v.t.vc_allocator == VcAllocator::kInputFirst;
     const VcMatching<C, S, Heads> matching(*this);
     [[maybe_unused]] B requests[S::ports],
         contested[S::ports];  // [output] VCs that at least one and two packets request

@@ -44,10 +44,6 @@ inline const char* excluded_from_lanes(const VcTable& t) {
   if (t.input_speedup > 1) return "router.input_speedup";
   if (t.output_speedup > 1) return "router.output_speedup";
   if (t.internal_speedup > 1) return "router.internal_speedup";
-  for (const Allocator allocator : {t.vc_allocator, t.switch_allocator})
-    if (allocator != Allocator::kInputFirst && allocator != Allocator::kOutputFirst && allocator != Allocator::kIslip &&
-        allocator != Allocator::kWavefront)
-      return allocator == t.vc_allocator ? "router.vc_allocator" : "router.switch_allocator";
   if (t.routing_delay > kMostDelay) return "router.routing_delay";
   if (t.allocation_delay > kMostDelay) return "router.vc_allocation_delay";
   return t.buffer_flits > 2047 ? "router.buffer_flits" : nullptr;

@@ -73,12 +73,12 @@ struct Sizes {
   /// Return whether an allocator is the default one: separable, input-first, round robin, and without speculation.
   template <class T>
   static FLITLAB_INLINE bool plain_vc_allocator(const T& t) {
-    return kExact || (t.vc_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin);
+    return kExact || (t.vc_allocator == VcAllocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin);
   }
   template <class T>
   static FLITLAB_INLINE bool plain_switch_allocator(const T& t) {
-    return kExact ||
-           (t.switch_allocator == Allocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin && !t.speculative);
+    return kExact || (t.switch_allocator == SwitchAllocator::kInputFirst && t.arbiter == ArbiterKind::kRoundRobin &&
+                      !t.speculative);
   }
 };
 /// Whether terminals have lane state, too: in open loops, and on CPUs in closed loops. Others have scalar state, and

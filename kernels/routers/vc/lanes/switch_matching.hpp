@@ -61,10 +61,16 @@ struct SwitchMatching {
       vcs[port] = accepted[port] = B{};
     }
     switch (v.t.switch_allocator) {
-      case Allocator::kInputFirst: input_first(); break;
-      case Allocator::kOutputFirst: output_first(1); break;
-      case Allocator::kIslip: output_first(v.t.iterations); break;
-      case Allocator::kWavefront: wavefront(); break;
+      case SwitchAllocator::kInputFirst: input_first(); break;
+      case SwitchAllocator::kOutputFirst: output_first(1); break;
+      case SwitchAllocator::kIslip: output_first(v.t.iterations); break;
+      case SwitchAllocator::kWavefront: wavefront(); break;
+      case SwitchAllocator::kInputFirstByOutput:
+        if (compares_ranks(v.t.arbiter))
+          input_first();
+        else
+          input_first_by_output();
+        break;
     }
     if (v.t.speculative) speculate();
   }
@@ -185,7 +191,7 @@ struct SwitchMatching {
     transpose_ports(matched, winners);
     for (const u32 port : own_ports()) {
       const B sends = nonzero(matched[port]), wins = nonzero(winners[port]), vc = vcs[port] & sends;
-      if (v.t.switch_allocator != Allocator::kInputFirst)
+      if (v.t.switch_allocator != SwitchAllocator::kInputFirst)
         k.first_output[port] = select(sends, above(matched[port]), k.first_output[port]);
       if (v.t.arbiter == ArbiterKind::kMatrix) {
         matrix_update(k.input_matrix[port], v.t.vcs, vc);
@@ -215,6 +221,14 @@ struct SwitchMatching {
     grant_requests(requests, offers, accepted);
     for (const u32 port : own_ports()) vcs[port] = offers[port] & nonzero(accepted[port]);
     update_arbiters(accepted);
+  }
+
+  /// For arbiters that do not compare ranks.
+  FLITLAB_INLINE void input_first_by_output() {
+    ByPort requests;
+    for (const u32 port : own_ports()) requests[port] = pick(join(ready[port], k.out_port[port]), k.first_output[port]);
+    grant_requests(requests, ready, accepted);
+    choose_vcs(accepted);
   }
 
   /// Sets the VCs that send after outputs have been accepted, and updates the arbiters.

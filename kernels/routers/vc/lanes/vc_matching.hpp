@@ -32,7 +32,7 @@ struct VcMatching {
   FLITLAB_INLINE explicit VcMatching(const Heads& h)
       : heads(h),
         t(h.v.t),
-        wavefront(t.vc_allocator == Allocator::kWavefront),
+        wavefront(t.vc_allocator == VcAllocator::kWavefront),
         cells(t.ports * t.vcs),
         first_cell(wavefront ? first_diagonal(h.now, cells) : 0) {}
 
@@ -79,7 +79,7 @@ struct VcMatching {
   /// for each packet that gets one.
   template <class Grant>
   FLITLAB_INLINE void settle(typename C::Position* requests, u32 n, const Grant& grant) const {
-    const u32 rounds = wavefront ? ~0u : t.vc_allocator == Allocator::kIslip ? t.iterations : 1;
+    const u32 rounds = wavefront ? ~0u : t.vc_allocator == VcAllocator::kIslip ? t.iterations : 1;
     if constexpr (C::has_all_ports)
       settle_by_comparison(requests, n, rounds, grant);
     else
