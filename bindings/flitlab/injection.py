@@ -17,8 +17,8 @@ ALL = (1 << 64) - 1  # packets
 
 
 def columns(*given: Numbers) -> tuple[np.ndarray, ...]:
-    """Returns the columns source, destination, flits, tag, cycle and traffic_class as arrays of one length, dtype uint64.
-    Raises ConfigError if a value is not a whole number from 0 or if lengths differ."""
+    """Returns the columns source, destination, flits, tag, cycle and traffic_class as arrays of one length, dtype
+    uint64. Raises ConfigError if a value is not a whole number from 0 or if lengths differ."""
     names = ("source", "destination", "flits", "tag", "cycle", "traffic_class")
     arrays = []
     for name, value in zip(names, given, strict=True):

@@ -72,8 +72,8 @@ class Network:
 
         A source creates its packets of a class in the order of the calls: each one at its cycle or later, and not
         before the packet before it. With ``traffic.source_packets``, a full source refuses packets: then the packets
-        before the first refused one are accepted, and that one and all after it are not. Raises ConfigError, and accepts
-        none, if the network cannot carry one of them.
+        before the first refused one are accepted, and that one and all after it are not. Raises ConfigError, and
+        accepts none, if the network cannot carry one of them.
 
         >>> import flitlab as fl
         >>> net = fl.Network(fl.load("vc-mesh-8x8").with_host_traffic())

@@ -33,6 +33,59 @@ def test_a_packet_alone_takes_the_time_derived_by_hand():
     assert len(net.arrivals()) == 0
 
 
+def test_classes_have_source_queues_of_their_own():
+    """A long packet to terminal 7 holds the only virtual channel of class 0 there, so that the next one fills the five
+    buffers of 2 flits on its way and stays at its source. A packet of class 1 passes it."""
+    net = fl.Network(MESH.set({"traffic.classes": 2, "router.vcs": 2, "router.buffer_flits": 2}))
+    net.inject(4, 7, flits=400, tag=1, cycle=0)
+    net.step(50)
+    net.inject([0, 0, 0], 7, flits=[60, 9, 3], tag=[2, 3, 4], traffic_class=[0, 0, 1])
+    assert net.waiting(0) == 3 and net.waiting(0, 0) == 2 and net.waiting(0, traffic_class=1) == 1
+    assert net.waiting_at_all()[0].tolist() == [2, 1]
+    net.step(40)
+    assert net.waiting(0, 0) == 1 and net.waiting(0, 1) == 0
+    assert net.flits_left()[0].tolist() == [60 - 5 * 2, 0]
+    assert net.arrivals()["tag"].tolist() == [4]
+    net.step(3000)
+    assert net.arrivals()["tag"].tolist() == [1, 2, 3]
+
+
+def test_a_full_source_refuses_packets_of_the_same_class_only():
+    net = fl.Network(MESH.set({"traffic.classes": 2, "traffic.source_packets": 1}))
+    assert net.inject([0, 0], 7) == 1
+    assert net.inject(0, 7, traffic_class=1) == 1
+    assert net.inject(0, 7, traffic_class=1) == 0
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda net: net.inject(0, 1, traffic_class=2),
+     r"class 2 does not exist: classes of packets are numbered 0 to 1 \(traffic.classes = 2\)"),
+    (lambda net: net.waiting(0, 2), "class 2 does not exist"), (lambda net: net.waiting(0, -1), "traffic_class=-1"),
+    (lambda net: net.inject(0, 1, traffic_class=0.5), "traffic_class = 0.5"),
+])
+def test_classes_that_do_not_exist_are_named(call, message):
+    with pytest.raises(fl.ConfigError, match=message):
+        call(fl.Network(MESH.set("traffic.classes", 2)))
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"traffic.class_last_vc": [1]}, r"class_last_vc = \[1\] has 1 entry: give 2, one for each of the traffic.classes"),
+    ({"traffic.class_last_vc": [1, 4]},
+     "class 1 has the virtual channels 2 to 4. Give a first and a last one from 0 to router.vcs - 1 = 3"),
+    ({"traffic.class_last_vc": [1, 1]}, "class 1 has the virtual channels 2 to 1. Give"),
+    ({"topology.kind": "torus", "traffic.class_last_vc": [1, 2]},
+     "class 1 has the virtual channels 2 to 2, and the routes need at least 2 to avoid deadlock"),
+    ({"topology.kind": "torus", "traffic.class_last_vc": [2, 3]},
+     "class 0 has the virtual channels 0 to 2, and class 1 has the virtual channels 2 to 3. Packets could deadlock"),
+])
+def test_impossible_ranges_of_virtual_channels_are_named(changes, message):
+    ranges = {"traffic.classes": 2, "traffic.class_vcs": "ranges", "router.vcs": 4, "traffic.class_first_vc": [0, 2],
+              "traffic.class_last_vc": [1, 3]}
+    assert fl.Network(MESH.set(ranges)).cycle == 0
+    with pytest.raises(fl.ConfigError, match=message):
+        fl.Network(MESH.set({**ranges, **changes}))
+
+
 packets = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 15), st.integers(0, 15), st.integers(1, 9)),
                    min_size=1, max_size=60)
 
@@ -133,8 +186,9 @@ def test_every_shipped_configuration_can_have_traffic_of_the_program(config):
             before = before.set(path, allowed[path])
             exp = before.with_host_traffic()
     assert exp["traffic.mode"] == "host"
-    assert {path for path in exp if path.startswith("traffic.")} == {"traffic.mode", "traffic.self",
-                                                                    "traffic.source_packets", "traffic.flit_bytes"}
+    of_classes = {"traffic.classes", "traffic.class_priority"} if exp["router.kind"] == "vc" else set()
+    assert {path for path in exp if path.startswith("traffic.")} == {
+        "traffic.mode", "traffic.self", "traffic.source_packets", "traffic.flit_bytes", *of_classes}
     for path in before:
         if path.startswith(("topology.", "router.")) and path in exp:
             assert exp[path] == before[path]

@@ -119,7 +119,10 @@ def _arbiters(settings: Settings, called: str, arbiter: str) -> dict[str, Any]:
                           "round_robin and matrix.")
     if priority not in _PRIORITIES:
         raise ConfigError(f"{called}: priority = {priority} is not translated. flitlab reads {', '.join(_PRIORITIES)}.")
-    values: dict[str, Any] = {"router.arbiter": _PRIORITIES[priority] or arbiter}
+    compares = _PRIORITIES[priority]
+    if all(str(settings[name]).startswith("islip") for name in ("vc_allocator", "sw_allocator")):
+        compares = ""  # BookSim's iSLIP ignores priorities, so they have an effect only at the sources
+    values: dict[str, Any] = {"router.arbiter": compares or arbiter}
     classes = settings.whole("classes", 1)
     priorities = [settings.whole_of(text, "class_priority")
                   for text in settings.of_classes("class_priority", classes)]

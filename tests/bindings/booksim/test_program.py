@@ -65,6 +65,47 @@ def test_means_are_near_booksims(run):
         "Accepted flit rate": 0.15, "Injected packet size": 3, "Accepted packet size": 3, "Hops": 3.5}, rel=0.04)
 
 
+RANGES = ["read_reply_size=4", "write_request_size=5", "read_request_end_vc=1", "write_request_begin_vc=0",
+          "write_request_end_vc=1", "read_reply_begin_vc=2", "read_reply_end_vc=3", "write_reply_begin_vc=2",
+          "write_reply_end_vc=3"]
+
+
+@pytest.mark.parametrize(("arguments", "means"), [
+    (["use_read_write=1", *RANGES, "injection_rate=0.05"], [(23.85, 22.72, 0.2750)]),
+    (["use_read_write=1", *RANGES, "injection_rate=0.05", "write_fraction=0.1", "subnets=2", "read_reply_subnet=1",
+      "write_reply_subnet=1"], [(22.76, 21.64, 0.2550)]),
+    (["subnets=3", "injection_rate=0.12", "packet_size=4"], [(24.86, 23.49, 0.4797)]),
+    (["include_queuing=0", "injection_rate=0.08", "packet_size=4"], [(25.16, 25.16, 0.3203)]),
+    (["classes=2", "priority=class", "class_priority={0,1}", "injection_rate={0.06,0.04}", "packet_size=4",
+      "vc_allocator=separable_input_first", "sw_allocator=separable_input_first"],
+     [(30.73, 29.28, 0.2391), (24.59, 24.30, 0.1603)]),
+    (["classes=3", "injection_rate={0.05,0.03,0.01}", "packet_size={1,4,8}"],
+     [(20.05, 20.00, 0.0500), (24.92, 24.56, 0.1204), (31.52, 31.01, 0.0798)]),
+    (["classes=2", "use_read_write={1,0}", *RANGES, "injection_rate={0.03,0.04}", "packet_size=4"],
+     [(24.72, 23.58, 0.1660), (25.87, 25.34, 0.1598)]),
+], ids=["replies", "subnets of replies", "subnets", "without queues", "priority", "classes", "replies of one class"])
+def test_classes_and_message_types_are_near_booksims(arguments, means, run):
+    """The expected means of packet latency, network latency and accepted flits were printed by BookSim with
+    sample_period = 60000."""
+    status, out, errors = run("c", *MESH[:-2], "sample_period=3000", *arguments)
+    assert status == 255 and errors == ""
+    blocks = out[out.rfind("====== Overall"):].split("====== Traffic class")[1:]
+    found = [tuple(float(re.search(rf"^{name} average = (\S+)", block, re.MULTILINE)[1])
+                   for name in ("Packet latency", "Network latency", "Accepted flit rate")) for block in blocks]
+    assert found == [pytest.approx(of_class, rel=0.05) for of_class in means]
+
+
+def test_replies_follow_their_requests(run):
+    """Without load, a packet of one flit takes 19 cycles. A reply is created when its request arrives, and leaves one
+    cycle later."""
+    _, out, _ = run("c", *MESH[:-2], "num_vcs=16", "sample_period=4000", "use_read_write=1", "injection_rate=0.0005",
+                    "traffic=neighbor", "topology=torus", "routing_function=dim_order", "read_request_begin_vc=0",
+                    "read_request_end_vc=7", "write_request_begin_vc=0", "read_reply_begin_vc=8",
+                    "read_reply_end_vc=15", "write_reply_begin_vc=8")
+    found = values(out)
+    assert found["Network latency"] == 19 and found["Packet latency"] == pytest.approx(19.5, abs=0.1)
+
+
 @pytest.mark.parametrize("row", list(csv.DictReader((HERE / "latency.csv").read_text().splitlines())),
                          ids=lambda row: f"{row['statements'] or 'defaults'}, {row['flits']} flits")
 def test_the_printed_latency_without_load_is_booksims(row, run):
@@ -134,10 +175,14 @@ def test_pairs_of_nodes_have_booksims_latencies_without_load(name, tmp_path, mon
     (["c", *MESH, "traffic=neighbor(4,3)"], 2, r"4,3 is not a whole number .* need braces: NAME\(\{1,2\}\)"),
     (["c", *MESH, "sim_type=x"], 255, r"sim_type = x is not one of BookSim 2's"),
     (["c", *MESH, "topology=cmesh"], 2, r"topology = cmesh is not translated"),
-    (["c", *MESH, "use_read_write=1"], 2, r"use_read_write = 1 is not translated"),
-    (["c", *MESH, "classes=2", "priority=class"], 2, r"priority = class is not translated"),
-    (["c", *MESH, "classes=2", "sim_type=batch"], 2, r"sim_type = batch is not translated with classes = 2"),
-    (["c", *MESH, "subnets=2"], 2, r"subnets = 2 is not translated"),
+    (["c", *MESH, "use_read_write=1"], 2, r"read_request_end_vc = 5 are wrong: .* from 0 to num_vcs - 1 = 3"),
+    (["c", *MESH, "use_read_write=1", "classes=3", "num_vcs=16"], 2, r"takes four of flitlab's 8 classes"),
+    (["c", *MESH, "use_read_write=1", "num_vcs=16", "read_reply_subnet=1"], 2, r"subnets = 1 are numbered 0 to 0"),
+    (["c", "routing_function=dim_order", "use_read_write=1"], 2,
+     r"class 1 has the virtual channels 2 to 7\. Packets could deadlock"),
+    (["c", *MESH, "classes=2", "sim_type=batch"], 2, r"sim_type = batch is not translated with several classes"),
+    (["c", *MESH, "subnets=2", "sim_type=batch"], 2, r"sim_type = batch is not translated with several classes"),
+    (["c", *MESH, "subnets=0"], 2, r"subnets = 0 is not translated: 0 is not a whole number from 1"),
 ])
 def test_exit_codes(arguments, status, message, run):
     found, _, errors = run(*arguments)

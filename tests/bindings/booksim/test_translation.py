@@ -141,13 +141,14 @@ def test_allocators_have_arguments(tmp_path):
     e = experiment(MESH + "vc_allocator = islip(2); sw_allocator = islip(2);", tmp_path)
     assert e["router.allocator_iterations"] == 2
     e = experiment(MESH + "sw_allocator = separable_input_first(matrix);", tmp_path)
-    assert e["router.arbiter"] == "matrix" and e["router.switch_allocator"] == "separable_input_first"
+    assert e["router.arbiter"] == "matrix" and e["router.switch_allocator"] == "separable_input_first_by_output"
     assert e["router.vc_allocator"] == "islip" and e["router.allocator_iterations"] == 1
 
 
 def test_classes_have_rates_lengths_and_patterns_of_their_own(tmp_path):
-    e = experiment(MESH + "classes = 3; injection_rate = {0.1,0.02}; packet_size = {1,5}; "
-                   "traffic = {uniform,transpose}; priority = class; class_priority = {0,2};", tmp_path)
+    e = experiment(MESH + "vc_allocator = separable_output_first; classes = 3; injection_rate = {0.1,0.02}; "
+                   "packet_size = {1,5}; traffic = {uniform,transpose}; priority = class; "
+                   "class_priority = {0,2};", tmp_path)
     assert e["traffic.class_pattern"] == "uniform,transpose,transpose"
     assert e["traffic.class_flits"] == [1, 5, 5] and e["traffic.class_share"] == pytest.approx([0.1, 0.1, 0.1])
     assert e["traffic.load"] == pytest.approx(0.3) and e["traffic.class_vcs"] == "shared"

@@ -102,7 +102,8 @@ def test_bad_input_gives_codes_and_messages(host):
         call, _, answer = line.partition(": ")
         said.setdefault(call, []).append(answer.strip())
     codes = {call: int(answers[0].split()[0]) for call, answers in said.items() if answers[0][:1].isdigit()}
-    fine = {"create", "offer(nothing)", "waiting", "take(room 0)", "advance", "total", "take", "advance_to_arrival"}
+    fine = {"create", "offer(nothing)", "waiting", "waiting_of_class", "take(room 0)", "advance", "total", "take",
+            "advance_to_arrival", "create(classes)", "offer(class 1)"}
     assert {call for call, code in codes.items() if code == 0} == fine
     assert codes["offer(four)"] == 1  # the third packet found a full source
     wrong = {call for call, code in codes.items() if code == 2}
@@ -118,7 +119,7 @@ def test_bad_input_gives_codes_and_messages(host):
         assert words in said[call][0]
     text = "\n".join(host("errors"))
     for words in ("no network", "accepted 0\n", "accepted 2\n", "waiting 2\n", "taken 1: tag 5, 4 flits",
-                  "taken 1: tag 6, 4 flits", "arrivals 1 at cycle 500",
+                  "taken 1: tag 6, 4 flits", "arrivals 1 at cycle 500", "of class 1: waiting 1",
                   "nothing on its way: status 0, 0 arrivals at cycle 500"):  # 100 bytes are 4 flits of 32
         assert words in text
 
@@ -126,7 +127,8 @@ def test_bad_input_gives_codes_and_messages(host):
 # What programs compiled with version 1 of the interface rely on. A change of these lines needs a new FLITLAB_ABI.
 ABI_1 = {f"flitlab_{name}" for name in (
     "abi", "advance", "advance_to_arrival", "check", "create", "cycle", "describe", "destroy", "error", "load", "offer",
-    "open", "read_statistics", "save", "state_hash", "take", "total", "version", "waiting")}
+    "open", "read_statistics", "save", "state_hash", "take", "total", "version", "waiting",
+    "waiting_of_class")}
 LAYOUT_1 = {
     "flitlab_packet": (40, {"source": 0, "destination": 4, "flits": 8, "bytes": 12, "traffic_class": 16, "reserved": 20,
                             "tag": 24, "cycle": 32}),

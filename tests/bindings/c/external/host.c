@@ -104,6 +104,9 @@ static void errors(void) {
   say("waiting", flitlab_waiting(net, 1, &waiting));
   printf("waiting %" PRIu32 "\n", waiting);
   say("waiting(no terminal)", flitlab_waiting(net, 16, &waiting));
+  say("waiting_of_class", flitlab_waiting_of_class(net, 1, 0, &waiting));
+  printf("waiting %" PRIu32 "\n", waiting);
+  say("waiting_of_class(1)", flitlab_waiting_of_class(net, 1, 1, &waiting));
   say("take(NULL)", flitlab_take(net, NULL, 1, &n));
   say("take(room 0)", flitlab_take(net, NULL, 0, &n));
   say("advance", flitlab_advance(net, 500));
@@ -123,6 +126,11 @@ static void errors(void) {
   printf("nothing on its way: status %d, %zu arrivals at cycle %" PRIu64 "\n", (int)nothing, n, flitlab_cycle(net));
   flitlab_destroy(net);
   flitlab_destroy(NULL);
+  say("create(classes)", flitlab_create("[topology]\nkind = 'mesh'\n[traffic]\nclasses = 2", NULL, 1, &net));
+  say("offer(class 1)", flitlab_offer(net, &bad, 1, &n));
+  flitlab_waiting_of_class(net, bad.source, 1, &waiting);
+  printf("of class 1: waiting %" PRIu32 "\n", waiting);
+  flitlab_destroy(net);
 }
 
 static void* one_network(void* seed) {
