@@ -25,7 +25,7 @@ struct Handler {
 };
 
 struct Event {
-  double time;      ///< nanoseconds
+  double time;      ///< nanoseconds, rounded
   uint64_t number;  ///< events of the same time run in the order in which they were scheduled
   Handler handler;
 
@@ -49,6 +49,11 @@ Call take_first(Unmatched<Call>& unmatched, typename Unmatched<Call>::iterator l
   if (list->second.empty()) unmatched.erase(list);
   return first;
 }
+
+/// Rounds a time to a multiple of 2^-20 ns. The sum of such times is exact, so an event that is scheduled a number of
+/// whole nanoseconds later is also this number of ticks later. ASTRA-sim's tick is the whole part of the time, and
+/// ASTRA-sim loses an event that runs in another tick.
+double rounded(double ns) { return std::ldexp(std::round(std::ldexp(ns, 20)), -20); }
 
 struct Message {
   uint64_t packets_left;
@@ -74,7 +79,7 @@ struct Simulation::Parts {
     if (!options.packet_bytes) options.packet_bytes = most;
   }
 
-  double start_of(uint64_t cycle) const { return static_cast<double>(cycle) * options.ns_per_cycle; }
+  double start_of(uint64_t cycle) const { return rounded(static_cast<double>(cycle) * options.ns_per_cycle); }
   /// Returns the last cycle that begins at a time or before it.
   uint64_t cycle_at(double time) const {
     uint64_t cycle = static_cast<uint64_t>(time / options.ns_per_cycle);
@@ -83,7 +88,7 @@ struct Simulation::Parts {
     return cycle;
   }
 
-  void schedule(double delta, Handler handler) { events.push({now + delta, scheduled++, handler}); }
+  void schedule(double delta, Handler handler) { events.push({now + rounded(delta), scheduled++, handler}); }
 
   void send(const Key& key, Handler sent) {
     const auto [tag, source, destination, bytes] = key;
@@ -188,7 +193,7 @@ struct Simulation::Parts {
 
   flitlab_adapters::Network network;
   Options options;
-  double now = 0;
+  double now = 0;  ///< nanoseconds, rounded
   std::priority_queue<Event> events;
   uint64_t scheduled = 0;     ///< events since the beginning
   Unmatched<uint64_t> sends;  ///< numbers of messages

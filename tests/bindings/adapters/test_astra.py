@@ -61,6 +61,12 @@ def test_messages_arrive_as_without_the_adapter(astra, direct):
     assert lines == [f"{n} messages, {len(packets)} packets"]
 
 
+def test_events_run_in_the_tick_for_which_they_are_scheduled(astra):
+    # ASTRA-sim loses events that do not. 90 cycles of 0.7 ns are 62.99999999999999 in a double, and 10 more are 73.
+    times, lines = astra([(0, 0, i, 0, 1, 64) for i in range(200)], ns_per_cycle=0.7)
+    assert (63, 63) in times and lines == ["200 messages, 200 packets"]
+
+
 @pytest.mark.parametrize("queue", [0, 2])
 def test_equal_messages_match_in_their_order(astra, queue):
     # 0 to 1 with L = 10: 5 + 10 + 5 = 20 cycles and one more until the handler; the second message of the source is 10

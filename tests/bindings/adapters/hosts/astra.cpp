@@ -1,4 +1,5 @@
 /// A host with the calls that ASTRA-sim makes to its network interface: ring collectives, and messages at given times.
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -78,6 +79,18 @@ struct Planned {
   long double sent, received;
 };
 
+/// As ASTRA-sim does, expects an event in the tick (whole nanosecond) for which it is scheduled.
+void end_receive(void* argument) {
+  Planned& p = *static_cast<Planned*>(argument);
+  p.received = p.to->sim_get_time().time_val;
+  const auto check = [](void* a) {
+    const Planned& planned = *static_cast<Planned*>(a);
+    const long double tick = std::floor(planned.to->sim_get_time().time_val);
+    if (tick != std::floor(planned.received) + 10) std::printf("tick %.0Lf is wrong\n", tick);
+  };
+  p.to->sim_schedule({AstraSim::NS, 10}, check, argument);
+}
+
 /// Reads "send_time receive_time tag source destination bytes" and prints for each message the times of both handlers.
 void messages(Simulation& simulation) {
   std::deque<FlitlabNetworkApi> networks;
@@ -99,10 +112,7 @@ void messages(Simulation& simulation) {
   };
   const auto receive = [](void* argument) {
     Planned& p = *static_cast<Planned*>(argument);
-    p.to->sim_recv(
-        nullptr, p.bytes, kBytes, p.source, p.tag, nullptr,
-        [](void* a) { static_cast<Planned*>(a)->received = static_cast<Planned*>(a)->to->sim_get_time().time_val; },
-        argument);
+    p.to->sim_recv(nullptr, p.bytes, kBytes, p.source, p.tag, nullptr, end_receive, argument);
   };
   for (Planned& p : all) {
     if (p.send_time >= 0) p.from->sim_schedule({AstraSim::NS, p.send_time}, send, &p);
