@@ -22,7 +22,7 @@ def run(*arguments, env=None):
 
 
 def test_a_short_campaign_has_no_findings(tmp_path):
-    done = run(HERE / "campaign.py", "--cases", 40, "--seed", 3, "--out", tmp_path)
+    done = run(HERE / "campaign.py", "--cases", 40, "--seed", 5, "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads((tmp_path / "report.json").read_text())
     outcomes = report["outcomes"]
