@@ -30,6 +30,7 @@ from flitlab.booksim.sources import ClassOfPackets, Sources
 from flitlab.booksim.statements import Value, read
 from flitlab.booksim.stats_file import writer
 from flitlab.booksim.stepwise import StepwiseSources
+from flitlab.booksim.trace import TraceSimulation
 from flitlab.booksim.traffic import sizes
 from flitlab.booksim.translation import hardware, refuse_unused
 from flitlab.experiment import GRAPH, Experiment
@@ -116,6 +117,7 @@ def _simulate(settings: Settings, file: str) -> bool:
     nodes = int(experiment.derived()["terminals"])
     places = terminals(settings, nodes)
     rng = np.random.default_rng(seed)
+    trace = rapidchiplet.trace(settings, nodes, Path(file).parent)
     classes = classes_of(settings, nodes, number, rng)
     rules, batches = _rules(settings, number), _batches(settings, types)
     simulations = settings.whole("sim_count", 1)
@@ -134,8 +136,13 @@ def _simulate(settings: Settings, file: str) -> bool:
     for _ in range(simulations):
         sources = (Sources(experiment, classes, places, rng, patient=batches is None and not rules.by_latency)
                    if types.stepping is None else StepwiseSources(experiment, classes, places, rng, types.stepping))
-        simulation = (Simulation(sources, rules, _print, write) if batches is None
-                      else BatchSimulation(sources, rules, _print, write, batches))
+        simulation: Simulation
+        if trace is not None:
+            simulation = TraceSimulation(sources, rules, _print, write, trace)
+        elif batches is not None:
+            simulation = BatchSimulation(sources, rules, _print, write, batches)
+        else:
+            simulation = Simulation(sources, rules, _print, write)
         if not simulation.single():
             _print(["Simulation unstable, ending ..."])
             stable = False
@@ -149,6 +156,8 @@ def _simulate(settings: Settings, file: str) -> bool:
         for kind, (total, measured) in enumerate(zip(overall, rules.measured, strict=True)):
             if measured:
                 _print(total.lines(kind))
+                if isinstance(simulation, TraceSimulation):
+                    _print([f"Total cycles until trace completion = {simulation.runtime}"])
         values = overall[0].values()
         if batches is not None:
             times = (batch_times / simulations).tolist()

@@ -137,7 +137,7 @@ class Sources:
         self._offer(cycles)
         self.network.step(cycles)
         self.time += cycles
-        return self._taken(self.time + TERMINAL_CYCLES if ahead else self.time)
+        return self._taken(self._arrivals(), self.time + TERMINAL_CYCLES if ahead else self.time)
 
     def _create(self, cycles: int) -> None:
         drawn = np.stack([c.process.draw(self._rng, cycles) for c in self.classes], axis=2)
@@ -174,8 +174,7 @@ class Sources:
         self.network.inject(self._terminals[p.source[now]], self._terminals[p.destination[now]], p.flits[now], now,
                             p.created[now], p.kind[now])
 
-    def _taken(self, until: int) -> Arrivals:
-        found = self._arrivals()
+    def _taken(self, found: np.ndarray, until: int) -> Arrivals:
         packet = found["tag"].astype(np.int64)
         columns = [found[name].astype(np.int64) for name in ("injected", "head", "cycle", "hops")]
         late = columns[2] + TERMINAL_CYCLES >= until
@@ -199,6 +198,32 @@ class Sources:
 
     def _left(self) -> np.ndarray:
         return self._of_queues(self.network.flits_left())
+
+    def offer(self, source: list[int], destination: list[int], flits: list[int], first: int) -> None:
+        """Offers packets of this cycle to the network, with tags from ``first`` on. :meth:`note` adds them to the
+        columns afterwards, all at once."""
+        self.network.inject(self._terminals[source], self._terminals[destination], flits,
+                            np.arange(first, first + len(flits)), self.time)
+
+    def to_arrival(self, limit: int) -> np.ndarray | None:
+        """Advances the network until a packet arrives, at most to cycle ``limit``. Returns the network's arrivals."""
+        arrived = self.network.step_to_arrival(limit)
+        self.time = self.network.cycle
+        return self.network.arrivals() if arrived else None
+
+    def busy(self, node: int, flits: int) -> int:
+        """Returns for how many cycles at least a node still sends a packet of ``flits`` flits."""
+        terminal = int(self._terminals[node])
+        return self.network.waiting(terminal) or (self.network.terminal(terminal).flits_left if flits > 1 else 0)
+
+    def note(self, source: np.ndarray, destination: np.ndarray, flits: np.ndarray, created: np.ndarray,
+             found: np.ndarray) -> Arrivals:
+        """Adds packets of the first class that :meth:`offer` has offered. Returns those in ``found``, which have
+        arrived."""
+        new = self.packets.add(created, source, destination, flits, np.zeros_like(source))
+        self._unsent = np.concatenate([self._unsent, new])
+        self._offered += np.bincount(source, minlength=self._offered.size)
+        return self._taken(found, self.time)
 
     def _heads(self) -> np.ndarray:
         return self._offered - self._waiting()

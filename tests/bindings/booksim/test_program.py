@@ -2,7 +2,6 @@
 latencies without load."""
 
 import csv
-import json
 import re
 import subprocess
 import sys
@@ -16,24 +15,12 @@ from flitlab.booksim.settings import Settings
 from flitlab.booksim.sources import Sources
 from flitlab.booksim.statements import read
 
+from .conftest import values
+
 HERE = Path(__file__).parent
 RECORDED = sorted(path.stem for path in (HERE / "recorded").iterdir())
 NUMBER = re.compile(r"-?\bnan\b|-?\binf\b|-?\b\d+(\.\d+)?(e[-+]?\d+)?\b")
 MESH = ["topology=mesh", "routing_function=dor", "k=4", "num_vcs=4", "sample_period=200", "warmup_periods=1"]
-
-
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Runs the program in a folder with the files ``c`` and ``links``; returns its exit code, output and errors."""
-    monkeypatch.chdir(tmp_path)
-    Path("c").write_text("k = 4;\n")
-    Path("links").write_text("router 0 node 0 router 1 2\nrouter 1 node 1 router 0 2 router 2\nrouter 2 node 2\n")
-
-    def call(*arguments):
-        status = program.main(list(arguments))
-        return status, *capsys.readouterr()
-
-    return call
 
 
 def shape(text):
@@ -48,12 +35,6 @@ def test_the_output_has_the_lines_of_booksims(name, run):
     status, out, errors = run("c", *re.findall(r"^OVERRIDE Parameter: (.*)", text, re.MULTILINE))
     assert shape(out) == shape(text)
     assert errors == "" and status == (0 if "unstable" in text else 255)
-
-
-def values(out):
-    """Returns the mean of each statistic in the last block."""
-    overall = out[out.rfind("====== Traffic class 0"):]
-    return {name: float(value) for name, value in re.findall(r"^(\w[\w ]+) average = (\S+) \(", overall, re.MULTILINE)}
 
 
 def test_means_are_near_booksims(run):
@@ -308,51 +289,3 @@ def test_the_file_of_stats_out_starts_with_the_configuration(run):
     assert lines[:2] == ["%arb_type = 'round_robin';", "%buffer_policy = 'private';"]
     assert "%k = 4;" in lines and "%latency_thres = 500;" in lines
     assert sum(map(int, re.search(r"plat_hist\(1,:\) = \[ ([\d ]+)", "\n".join(lines))[1].split())) > 500
-
-
-# RapidChiplet's parameters.
-CHIPLETS = ["topology=anynet", "routing_function=min", "network_file=net.anynet", "routing_table_type=default",
-            "routing_table_file=table.json", "traffic_file=traffic.json", "mode=traffic", "traffic=custom",
-            "injection_process=custom", "injection_rate=0.02", "num_vcs=4", "packet_size=2"]
-
-
-@pytest.fixture
-def chiplets(run):
-    """Three routers in a row with a node each, and a fourth that joins the first and the third over long channels."""
-    Path("net.anynet").write_text("router  0 node 0 router 1 5 router 3 9\nrouter  1 node 1 router 0 5 router 2 5\n"
-                                  "router  2 node 2 router 1 5 router 3 9\nrouter 3 router 0 9 router 2 9\n")
-    # Packets from node 0 to node 2 take the fourth router; those from node 2 to node 0 take the second.
-    table = [{0: 0, 1: 1, 2: 2}, {0: 1, 1: 0, 2: 2}, {0: 1, 1: 1, 2: 0}, {0: 0, 1: 0, 2: 1}]
-    Path("table.json").write_text(json.dumps(table))
-    Path("traffic.json").write_text(json.dumps([[0, 0, 1], [0, 0, 0], [0, 0, 0]]))
-    return run
-
-
-def test_rapidchiplets_tables_and_rates(chiplets):
-    status, out, errors = chiplets("c", *CHIPLETS)
-    assert status == 255 and errors == "" and "Warmed up" not in out
-    over_the_fourth = values(out)
-    assert over_the_fourth["Hops"] == 3 and over_the_fourth["Injected packet rate"] == pytest.approx(0.02 / 3, rel=0.3)
-    Path("traffic.json").write_text(json.dumps([[0, 0, 0], [0, 0, 0], [3, 0, 0]]))
-    over_the_second = values(chiplets("c", *CHIPLETS)[1])
-    # Both cross two channels, of 9 and of 5 cycles.
-    assert over_the_fourth["Packet latency"] - over_the_second["Packet latency"] == pytest.approx(8, abs=0.5)
-
-
-@pytest.mark.parametrize(("name", "text", "message"), [
-    ("table.json", "[{}]", r"table\.json has no port for packets to node"), ("table.json", "{", r"is not JSON"),
-    ("traffic.json", "[[1,0],[0,1]]", r"traffic\.json is not a list of 3 lists of 3 rates"),
-])
-def test_rapidchiplets_files_that_are_wrong(name, text, message, chiplets):
-    Path(name).write_text(text)
-    status, _, errors = chiplets("c", *CHIPLETS)
-    assert status == 2 and re.search(message, errors)
-
-
-@pytest.mark.parametrize(("change", "message"), [
-    ("mode=trace", r"mode = trace is not translated"), ("routing_table_type=extended", r"does not depend on the input"),
-    ("traffic_file=none", r"traffic_file = none cannot be read"),
-])
-def test_rapidchiplets_parameters_that_are_refused(change, message, chiplets):
-    status, _, errors = chiplets("c", *CHIPLETS, change)
-    assert status == 2 and re.search(message, errors)
