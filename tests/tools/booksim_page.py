@@ -52,10 +52,7 @@ output of this command:
 - These parameters act as in BookSim: `sample_period`, `max_samples`, `warmup_periods`, all thresholds, `sim_count`,
   `measure_stats`, `print_csv_results`, `stats_out`, `pair_stats`.
 
-The parameters that [RapidChiplet](https://github.com/spcl/rapidchiplet) adds to BookSim are read, too: `mode = traffic`
-(packets are measured from the first cycle on), `routing_table_type = default` with `routing_table_file`, and
-`traffic_file` with `traffic = custom` and `injection_process = custom`. flitlab assigns layers of virtual channels to
-the routes of a table, so that they cannot deadlock. `mode = trace` and `routing_table_type = extended` are refused.
+For the parameters of RapidChiplet see [below](#rapidchiplet).
 
 ### Exit codes
 
@@ -86,6 +83,36 @@ the routes of a table, so that they cannot deadlock. `mode = trace` and `routing
 On the 8 of BookSim's 11 files that flitlab reads, mean latencies and accepted rates of the two programs agree within
 their confidence intervals or 3 % at three loads each, with [one exception](benchmarks.md#the-program-flitlab-booksim).
 flitlab-booksim takes 0.35 s to start and then a third to a sixteenth of BookSim's time.
+
+### RapidChiplet
+
+[RapidChiplet](https://github.com/spcl/rapidchiplet) starts BookSim as `booksim2/src/booksim`, 15 to 60 times for each
+design. To use flitlab, replace this program by a link to flitlab-booksim, or by a script that starts it:
+
+    ln -sf "$(command -v flitlab-booksim)" booksim2/src/booksim
+    python run_experiment.py -e experiments/evaluation_booksim.json
+
+Do not set `PYTHONDONTWRITEBYTECODE`: without bytecode each start takes twice as long. RapidChiplet stops a design at
+the first text on stderr, so a configuration that flitlab cannot express ends with its message.
+[benchmarks.md](benchmarks.md#rapidchiplet) compares results and time.
+
+RapidChiplet adds these parameters to BookSim:
+
+| parameter | in flitlab-booksim |
+|---|---|
+| `mode = traffic` | packets are measured from the first cycle on |
+| `mode = trace` with `trace_file` and `ignore_cycles` | packets with dependencies. A packet is created when its predecessors have arrived, not before its cycle, and when the packet before it has left its source. `classes`, `sim_count` above 1 and `sim_type = batch` are refused |
+| `routing_table_type = default` with `routing_table_file` | the routes of the table (RapidChiplet's algorithm `splif`) |
+| `routing_table_type = extended` | as `default`, if no route depends on the port where packets enter a router; others (most tables of `sptmr`) are refused, because flitlab's tables have one port for each router and destination |
+| `traffic_file` with `traffic = custom`, `injection_process = custom` | destinations are drawn with the rates of the file; a node without rates creates no packets |
+
+flitlab assigns layers of virtual channels to the routes of a table, so that they cannot deadlock. In BookSim all routes
+share all virtual channels. All routers that have nodes need an equal number of them, and a channel the same latency in
+both directions, so designs whose compute, memory and IO chiplets have different numbers of units are refused.
+
+As in BookSim, a trace ends after ten times the last cycle in its file, its output says that it did not converge, and
+its rates are numbers of packets with a minus sign. Without contention the output is BookSim's, except for the flit
+latency and the time when the last credit is back.
 
 ## Files
 
