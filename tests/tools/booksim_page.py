@@ -86,7 +86,7 @@ flitlab-booksim takes 0.35 s to start and then a third to a sixteenth of BookSim
 
 ### RapidChiplet
 
-[RapidChiplet](https://github.com/spcl/rapidchiplet) starts BookSim as `booksim2/src/booksim`, 15 to 60 times for each
+[RapidChiplet](https://github.com/spcl/rapidchiplet) starts BookSim as `booksim2/src/booksim`, 10 to 30 times for each
 design. To use flitlab, replace this program by a link to flitlab-booksim, or by a script that starts it:
 
     ln -sf "$(command -v flitlab-booksim)" booksim2/src/booksim
@@ -98,13 +98,16 @@ the first text on stderr, so a configuration that flitlab cannot express ends wi
 
 RapidChiplet adds these parameters to BookSim:
 
-| parameter | in flitlab-booksim |
-|---|---|
-| `mode = traffic` | packets are measured from the first cycle on |
-| `mode = trace` with `trace_file` and `ignore_cycles` | packets with dependencies. A packet is created when its predecessors have arrived, not before its cycle, and when the packet before it has left its source. `classes`, `sim_count` above 1 and `sim_type = batch` are refused |
-| `routing_table_type = default` with `routing_table_file` | the routes of the table (RapidChiplet's algorithm `splif`) |
-| `routing_table_type = extended` | as `default`, if no route depends on the port where packets enter a router; others (most tables of `sptmr`) are refused, because flitlab's tables have one port for each router and destination |
-| `traffic_file` with `traffic = custom`, `injection_process = custom` | destinations are drawn with the rates of the file; a node without rates creates no packets |
+- `mode = traffic`: packets are measured from the first cycle on.
+- `mode = trace` with `trace_file` and `ignore_cycles`: packets with dependencies. A node creates a packet when its
+  predecessors have arrived, not before its cycle, and when the packet before it has left the node. `classes` and
+  `sim_count` above 1 and `sim_type = batch` are refused.
+- `routing_table_type = default` with `routing_table_file`: the routes of the table (RapidChiplet's algorithm `splif`).
+- `routing_table_type = extended`: as `default`, if no route depends on the port where packets enter a router. Other
+  tables are refused, because flitlab's tables have one port for each router and destination. Most tables of
+  RapidChiplet's algorithm `sptmr` are such tables.
+- `traffic_file` with `traffic = custom` and `injection_process = custom`: destinations are drawn with the rates of the
+  file. A node without rates creates no packets.
 
 flitlab assigns layers of virtual channels to the routes of a table, so that they cannot deadlock. In BookSim all routes
 share all virtual channels. All routers that have nodes need an equal number of them, and a channel the same latency in

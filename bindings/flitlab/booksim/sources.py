@@ -137,7 +137,7 @@ class Sources:
         self._offer(cycles)
         self.network.step(cycles)
         self.time += cycles
-        return self._taken(self._arrivals(), self.time + TERMINAL_CYCLES if ahead else self.time)
+        return self._taken(self.time + TERMINAL_CYCLES if ahead else self.time)
 
     def _create(self, cycles: int) -> None:
         drawn = np.stack([c.process.draw(self._rng, cycles) for c in self.classes], axis=2)
@@ -174,7 +174,10 @@ class Sources:
         self.network.inject(self._terminals[p.source[now]], self._terminals[p.destination[now]], p.flits[now], now,
                             p.created[now], p.kind[now])
 
-    def _taken(self, found: np.ndarray, until: int) -> Arrivals:
+    def _taken(self, until: int) -> Arrivals:
+        return self._arrived(self._arrivals(), until)
+
+    def _arrived(self, found: np.ndarray, until: int) -> Arrivals:
         packet = found["tag"].astype(np.int64)
         columns = [found[name].astype(np.int64) for name in ("injected", "head", "cycle", "hops")]
         late = columns[2] + TERMINAL_CYCLES >= until
@@ -223,7 +226,7 @@ class Sources:
         new = self.packets.add(created, source, destination, flits, np.zeros_like(source))
         self._unsent = np.concatenate([self._unsent, new])
         self._offered += np.bincount(source, minlength=self._offered.size)
-        return self._taken(found, self.time)
+        return self._arrived(found, self.time)
 
     def _heads(self) -> np.ndarray:
         return self._offered - self._waiting()

@@ -91,7 +91,8 @@ class TraceSimulation(Simulation):
 
     def advance(self, cycles: int, creating: bool = True) -> None:
         """Runs the trace until all packets have arrived, for at most ``cycles``."""
-        left, to_show, arrived, all_arrived = len(self._missing), 0, None, []
+        left, to_show = len(self._missing), 0
+        arrived, all_arrived = None, []
         while self.time < cycles:
             if self.time == to_show:
                 self._out([f"Cycle {to_show} Sample period {cycles} Trace packets left {left}"])
@@ -120,7 +121,8 @@ class TraceSimulation(Simulation):
 
     def _create(self) -> None:
         """Creates the packets of this cycle: a node creates one when all flits of the one before have left."""
-        trace, visited, new = self._trace, set(), []
+        trace, new = self._trace, []
+        visited: set[int] = set()
         while self._visits and self._visits[0][0] <= self.time:
             _, node = heapq.heappop(self._visits)
             ready = self._ready[node]
@@ -137,8 +139,9 @@ class TraceSimulation(Simulation):
                 next_visit += trace.flits[at]
             heapq.heappush(self._visits, (next_visit, node))
         if new:
-            columns = ([column[at] for at in new] for column in (trace.source, trace.destination, trace.flits))
-            self.sources.offer(*columns, len(self._created))
+            source, destination, flits = ([column[at] for at in new] for column in
+                                          (trace.source, trace.destination, trace.flits))
+            self.sources.offer(source, destination, flits, len(self._created))
             self._created += [(at, self.time) for at in new]
 
     def _note(self, arrived: list[np.ndarray]) -> None:
