@@ -17,6 +17,8 @@ from flitlab.booksim.trace import Trace, trace_of
 from flitlab.experiment import Experiment
 from flitlab.toml import read_text
 
+_MOST_VCS = 16
+
 
 def check(settings: Settings, called: str) -> None:
     """Raises ConfigError for the parts that flitlab cannot express."""
@@ -81,7 +83,10 @@ def with_table(experiment: Experiment, settings: Settings, called: str, folder: 
                               "a table of the type default (RapidChiplet's algorithm splif).")
         return following[0]
 
-    return experiment.with_routes(routes)
+    experiment = experiment.with_routes(routes)
+    layers, vcs = int(experiment.derived()["vc_layers"]), int(experiment["router.vcs"])
+    # In BookSim all routes share all virtual channels. With as many in each layer, no route has fewer than there.
+    return experiment if layers == 1 else experiment.set("router.vcs", min(layers * vcs, _MOST_VCS))
 
 
 def traffic(settings: Settings, nodes: int, rate: float, folder: Path) -> tuple[Bernoulli, Pattern]:
