@@ -92,7 +92,7 @@ design. To use flitlab, replace this program by a link to flitlab-booksim, or by
     ln -sf "$(command -v flitlab-booksim)" booksim2/src/booksim
     python run_experiment.py -e experiments/evaluation_booksim.json
 
-Do not set `PYTHONDONTWRITEBYTECODE`: without bytecode each start takes twice as long. RapidChiplet stops a design at
+Do not set `PYTHONDONTWRITEBYTECODE`: without bytecode each start takes longer. RapidChiplet stops a design at
 the first text on stderr, so a configuration that flitlab cannot express ends with its message.
 [benchmarks.md](benchmarks.md#rapidchiplet) compares results and time.
 
