@@ -397,9 +397,8 @@ def translated_booksim(path: str | os.PathLike, text: str | None = None,
     path = Path(path)
     by = translate_interface if path.suffix.lower() == ENDING else translate
     found = by(read_text(path, str(path)) if text is None else text, str(path), path.parent, changes)
-    texts = {} if found.graph is None else {GRAPH: found.graph}
     try:
-        return Experiment(found.values, str(path.parent), path.stem, texts), found.notes
+        return Experiment(found.values, str(path.parent), path.stem, found.texts), found.notes
     except ConfigError as error:
         raise ConfigError(f"{path}, translated from BookSim's parameters: {error}") from None
 

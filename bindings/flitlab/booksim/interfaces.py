@@ -46,7 +46,7 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
         lines.append(" ".join(statements))  # one line for each, so that errors name the right one
     given = read("\n".join(lines), called)
     settings = Settings(given, called)
-    values, graph = hardware(settings, called, folder)
+    values, texts = hardware(settings, called, folder)
     refuse_unused(settings, called)
     for name in ("perfect_icnt", "fixed_lat_per_hop"):
         if own.get(name, "0") != "0":
@@ -61,4 +61,4 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
              for name, value in own.items()]
     differing = {name: value for name, value in given if KEYS[name].kind == IGNORED}
     notes += [f"{name} = {value} ({IGNORED}): {KEYS[name].note}." for name, value in differing.items()]
-    return Translation(values, graph, notes)
+    return Translation(values, texts, notes)

@@ -22,7 +22,7 @@ _READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is 
 _POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
 _WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
 _POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
-_PLACES = Fate(IGNORED, "the placement of routers, for delays of channels that are refused; checked with `flatfly`")
+_PLACES = Fate(EXACT, "places of routers and nodes with `flatfly` and `cmesh`: delays of channels, order of nodes")
 _SPECULATES = Fate(REFUSED, "flitlab's speculation is BookSim's with the default")
 _BURST = Fate(REFUSED, "set `traffic.injection = \"on_off\"`, `traffic.burst_load` and `traffic.burst_cycles`")
 _PRIORITY = Fate(REFUSED, "flitlab has no such variant of VC allocation")
@@ -38,7 +38,7 @@ KEYS: dict[str, Fate] = {
     "buf_size": Fate(EXACT, "if above 0, `router.buffer_flits` is this number divided by `num_vcs`"),
     "buffer_policy": Fate(REFUSED, "flitlab's canonical router has no buffers that virtual channels share"),
     "burst_alpha": _BURST, "burst_beta": _BURST, "burst_r1": _BURST,
-    "c": Fate(EXACT, "`topology.concentration`, with `topology = flatfly`"),
+    "c": Fate(EXACT, "`topology.concentration`, with `topology = flatfly` or `cmesh`"),
     "channel_file": Fate(REFUSED, "flitlab has no lengths of wires"),
     "channel_sweep": _POWER, "channel_width": _POWER,
     "class_priority": Fate(EXACT, "`traffic.class_priority`, with `priority = class`"),
@@ -119,8 +119,9 @@ KEYS: dict[str, Fate] = {
     "topology": Fate(EXACT, "`topology.kind`; see the table of topologies"),
     "traffic": Fate(EXACT, "`traffic.pattern`: `uniform`, `bitcomp`, `bitrev`, `shuffle`, `transpose`, `tornado`, "
                     "`neighbor` (both on meshes and tori only), `randperm` (equivalent), `hotspot({...})` with equal "
-                    "rates; the others are refused"),
-    "use_noc_latency": Fate(EXACT, "`topology.channel_delay` of a torus: 2 cycles, otherwise 1; `flatfly` needs 0"),
+                    "rates; refused: the others, and with `flatfly` and `cmesh` `bitrev`, `shuffle`, `transpose`"),
+    "use_noc_latency": Fate(EXACT, "`topology.channel_delay` of a torus and a `cmesh`: 2 cycles, otherwise 1; "
+                            "`flatfly` needs 0"),
     "use_read_write": Fate(REFUSED, "set `traffic.mode = \"request_reply\"` in flitlab"),
     "vc_alloc_delay": Fate(EXACT, "`router.vc_allocation_delay`"),
     "vc_allocator": Fate(EQUIVALENT, "`router.vc_allocator`, as `sw_allocator`"),

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from flitlab._core import ConfigError
-from flitlab.booksim.anynet import read_links
+from flitlab.booksim.anynet import Links, read_links
 from flitlab.booksim.settings import Settings
+from flitlab.compiled import GRAPH, TABLE, ports_of, table_text
 from flitlab.toml import read_text
 
 # Topology -> routing function -> flitlab's algorithm and, for rings, its routing.vc_assignment.
@@ -22,28 +23,32 @@ _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
     "fly": {"dest_tag": ("dimension_order", "")},
     "fattree": {"nca": ("nearest_common_ancestor", ""), "anca": ("adaptive", "")},
     "flatfly": {"ran_min": ("minimal", ""), "ugal": ("ugal_l", "")},
+    "cmesh": {"dor_no_express": ("dimension_order", ""), "xy_yx_no_express": ("o1turn", ""), "dor": ("table", "")},
     "dragonflynew": {"min": ("minimal", "")},
     "anynet": {"min": ("table", "")},
 }
 _NOT_READ = {
-    "cmesh": "its channels have several delays",
     "qtree": "flitlab has no such tree; fattree is similar",
     "tree4": "flitlab has no such tree; fattree is similar",
 }
 
 
-def network(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes | None]:
-    """Returns parameters of the topology and the routing, and the lines of a graph's file if the network is one.
-    ``folder``: that of the configuration file. Raises ConfigError."""
+# Parameters, and texts of the files that they name.
+Network = tuple[dict[str, Any], dict[str, bytes]]
+
+
+def network(settings: Settings, called: str, folder: Path) -> Network:
+    """Returns parameters of the topology and the routing. ``folder``: that of the configuration file. Raises
+    ConfigError."""
     kind = str(settings["topology"])
     # Each topology reads some of these, and BookSim ignores the others.
-    settings.use("k", "n", "c", "use_noc_latency", "network_file")
+    settings.use("k", "n", "c", "x", "y", "xr", "yr", "use_noc_latency", "network_file")
     if kind in _NOT_READ:
         raise ConfigError(f"{called}: topology = {kind} is not translated: {_NOT_READ[kind]}. "
                           f"{_those_read('topology', _ROUTES)}")
     if kind not in _ROUTES:
         raise ConfigError(f"{called}: topology = {kind} is not one of BookSim 2's. {_those_read('topology', _ROUTES)}")
-    values, graph = _OF[kind](settings, called, folder)
+    values, texts = _OF[kind](settings, called, folder)
     function = str(settings["routing_function"])
     algorithm, assignment = _ROUTES[kind].get(function, ("", ""))
     if not algorithm:
@@ -54,46 +59,87 @@ def network(settings: Settings, called: str, folder: Path) -> tuple[dict[str, An
         values["routing.vc_assignment"] = assignment
     if algorithm == "ugal_l":
         values["routing.threshold"] = 2
-    return values, graph
+    return values, texts
 
 
 def _those_read(name: str, words: Any) -> str:
     return f"flitlab reads {name} = {', '.join(words)}."
 
 
-def _cube(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+def _cube(settings: Settings, called: str, folder: Path) -> Network:
     k, n, kind = settings.whole("k", 1), settings.whole("n", 1), str(settings["topology"])
     # A torus is folded, so that its channels are twice as long. Credits take as long as flits.
     delay = 2 if kind == "torus" and settings["use_noc_latency"] else 1
-    return {"topology.kind": kind, "topology.shape": [k] * n, "topology.channel_delay": [delay] * n}, None
+    return {"topology.kind": kind, "topology.shape": [k] * n, "topology.channel_delay": [delay] * n}, {}
 
 
-def _fly(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+def _fly(settings: Settings, called: str, folder: Path) -> Network:
     if settings["n"] != 1:
         raise ConfigError(f"{called}: topology = fly with n = {settings['n']} is not translated: flitlab has no "
                           "butterfly of several stages. With n = 1 it is a single router.")
-    return {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": settings.whole("k", 1)}, None
+    return {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": settings.whole("k", 1)}, {}
 
 
-def _tree(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+def _tree(settings: Settings, called: str, folder: Path) -> Network:
     k, n = settings.whole("k", 1), settings.whole("n", 2)
     return {"topology.kind": "fat_tree", "topology.concentration": k, "topology.children": [k] * (n - 1),
-            "topology.parents": [k] * (n - 1)}, None
+            "topology.parents": [k] * (n - 1)}, {}
 
 
-def _flat_butterfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
-    if settings["use_noc_latency"]:
-        raise ConfigError(f"{called}: topology = flatfly is translated only with use_noc_latency = 0: otherwise the "
-                          "delay of each channel follows from the distance of its routers.")
+def _placed(settings: Settings, called: str) -> tuple[int, int]:
+    """Returns the routers in a row of BookSim's placement, and the nodes of a router in a row. Raises ConfigError."""
     x, y, xr, yr, c = (settings.whole(name, 1) for name in ("x", "y", "xr", "yr", "c"))
     if x != y or xr != yr or c != xr * yr:
         raise ConfigError(f"{called}: x = {x}, y = {y}, xr = {xr}, yr = {yr} and c = {c} do not fit one another. "
                           "BookSim accepts x = y, xr = yr and c = xr * yr.")
+    return x, xr
+
+
+def _flat_butterfly(settings: Settings, called: str, folder: Path) -> Network:
+    if settings["use_noc_latency"]:
+        raise ConfigError(f"{called}: topology = flatfly is translated only with use_noc_latency = 0: otherwise the "
+                          "delay of each channel follows from the distance of its routers.")
+    _, xr = _placed(settings, called)
     return {"topology.kind": "flattened_butterfly", "topology.shape": [settings.whole("k", 2)] * settings.whole("n", 1),
-            "topology.concentration": c}, None
+            "topology.concentration": xr * xr}, {}
 
 
-def _dragonfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], None]:
+def _concentrated_mesh(settings: Settings, called: str, folder: Path) -> Network:
+    _, xr = _placed(settings, called)
+    k, n = settings.whole("k", 1), settings.whole("n", 1)
+    if n != 2 or xr != 2:
+        raise ConfigError(f"{called}: topology = cmesh with n = {n} and c = {xr * xr} is not one of BookSim 2's: use "
+                          "n = 2, c = 4 and xr = yr = 2.")
+    by_distance = bool(settings["use_noc_latency"])
+    delay = xr if by_distance else 1
+    if settings["routing_function"] != "dor":  # without express channels
+        return {"topology.kind": "mesh", "topology.shape": [k] * n, "topology.channel_delay": [delay] * n,
+                "topology.concentration": xr * xr}, {}
+    if k % 2:
+        raise ConfigError(f"{called}: k = {k} is not translated for topology = cmesh with routing_function = dor: "
+                          "BookSim joins several routers to one express channel. Use an even number.")
+    # Routers at the edge have a channel along the edge, over half of it.
+    half = k // 2
+    edges = {(r, r + step): delay for r in range(k * k) for step in (1, k) if step == k or (r + 1) % k
+             if r + step < k * k}
+    edges |= {(r, r + half * step): xr * half if by_distance else 1
+              for i in range(half) for r, step in ((i, 1), (i + k * (k - 1), 1), (i * k, k), (i * k + k - 1, k))}
+    lines = Links(k * k, k * k, xr * xr, [(a, b, cycles) for (a, b), cycles in sorted(edges.items())]).text()
+
+    def routes(router: int, destination: int) -> int:
+        for own, to, other, step in ((router % k, destination % k, router // k, 1),
+                                     (router // k, destination // k, router % k, k)):
+            if own != to:
+                if abs(own - to) >= half and other in (0, k - 1):
+                    return router + (half if own < half else -half) * step
+                return router + (step if own < to else -step)
+        return router
+
+    return {"topology.kind": "graph", "topology.concentration": xr * xr, GRAPH: "cmesh", TABLE: "dor"}, {
+        GRAPH: lines, TABLE: table_text(routes, ports_of(lines), k * k)}
+
+
+def _dragonfly(settings: Settings, called: str, folder: Path) -> Network:
     k = settings.whole("k", 1)
     if settings["n"] != 1:
         raise ConfigError(f"{called}: topology = dragonflynew with n = {settings['n']} is not one of BookSim 2's: use "
@@ -102,7 +148,7 @@ def _dragonfly(settings: Settings, called: str, folder: Path) -> tuple[dict[str,
     # use_noc_latency.
     return {"topology.kind": "dragonfly", "topology.concentration": k, "topology.group_routers": 2 * k,
             "topology.global_channels": k, "topology.groups": 2 * k * k + 1, "topology.arrangement": "absolute",
-            "topology.channel_delay": [10, 100]}, None
+            "topology.channel_delay": [10, 100]}, {}
 
 
 def links_file(settings: Settings, called: str, folder: Path) -> Path:
@@ -123,28 +169,33 @@ def file_of(settings: Settings, called: str, folder: Path, name: str) -> Path:
     return path
 
 
-def _any(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes]:
+def _any(settings: Settings, called: str, folder: Path) -> Network:
     path = links_file(settings, called, folder)
     links = read_links(read_text(path, str(path)), str(path))
     values: dict[str, Any] = {"topology.kind": "graph", "topology.concentration": links.terminals_each,
-                              "topology.file": path.name}
+                              GRAPH: path.name}
     if links.with_terminals < links.routers:
         values["topology.terminal_routers"] = links.with_terminals
-    return values, links.text()
+    return values, {GRAPH: links.text()}
 
 
-_OF: dict[str, Callable[[Settings, str, Path], tuple[dict[str, Any], bytes | None]]] = {
+_OF: dict[str, Callable[[Settings, str, Path], Network]] = {
     "mesh": _cube, "torus": _cube, "fly": _fly, "fattree": _tree, "flatfly": _flat_butterfly,
-    "dragonflynew": _dragonfly, "anynet": _any,
+    "dragonflynew": _dragonfly, "anynet": _any, "cmesh": _concentrated_mesh,
 }
 
 
-def terminals(settings: Settings, nodes: int) -> np.ndarray:
-    """Returns flitlab's terminal of each of BookSim's nodes. In a flattened butterfly, BookSim numbers the nodes row by
-    row over the whole network, and flitlab router by router."""
-    node = np.arange(nodes)
-    if settings["topology"] != "flatfly":
+def numbers_rows(settings: Settings) -> bool:
+    """Returns whether BookSim numbers the nodes row by row over the whole network. flitlab numbers them router by
+    router."""
+    return settings["topology"] in ("flatfly", "cmesh")
+
+
+def terminals(settings: Settings, node: np.ndarray) -> np.ndarray:
+    """Returns flitlab's terminals of BookSim's nodes."""
+    if not numbers_rows(settings):
         return node
-    x, xr, yr = (settings.whole(name, 1) for name in ("x", "xr", "yr"))
+    x = settings.whole("x" if settings["topology"] == "flatfly" else "k", 1)
+    xr, yr = (settings.whole(name, 1) for name in ("xr", "yr"))
     column, row = node % (x * xr), node // (x * xr)
     return (row // yr * x + column // xr) * xr * yr + row % yr * xr + column % xr

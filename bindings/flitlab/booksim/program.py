@@ -33,7 +33,7 @@ from flitlab.booksim.stepwise import StepwiseSources
 from flitlab.booksim.trace import TraceSimulation
 from flitlab.booksim.traffic import sizes
 from flitlab.booksim.translation import hardware, refuse_unused
-from flitlab.experiment import GRAPH, Experiment
+from flitlab.experiment import Experiment
 from flitlab.toml import read_text
 
 PARAMETERS = {**DEFAULTS, **RAPIDCHIPLET}
@@ -115,7 +115,7 @@ def _simulate(settings: Settings, file: str) -> bool:
     types = message_types(settings, number)
     experiment = network_of(settings, file, seed)
     nodes = int(experiment.derived()["terminals"])
-    places = terminals(settings, nodes)
+    places = terminals(settings, np.arange(nodes))
     rng = np.random.default_rng(seed)
     trace = rapidchiplet.trace(settings, nodes, Path(file).parent)
     classes = classes_of(settings, nodes, number, rng)
@@ -178,7 +178,7 @@ def _csv_line(kind: int, first: ClassOfPackets, with_replies: bool, values: list
 def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
     """Returns the network, with packets that this program creates."""
     path = Path(file)
-    values, graph = hardware(settings, file, path.parent)
+    values, texts = hardware(settings, file, path.parent)
     # flitlab accepts larger buffers only if it knows that packets are long, and a program may offer short ones.
     if values["router.buffer_flits"] > _LARGEST_BUFFER:
         warnings.warn(f"buffers of {values['router.buffer_flits']} flits are simulated as {_LARGEST_BUFFER}.",
@@ -188,7 +188,7 @@ def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
     values |= {"traffic.mode": "host", "run.seed": seed} | types.values
     rapidchiplet.check(settings, file)
     try:
-        experiment = Experiment(values, str(path.parent), path.stem, {} if graph is None else {GRAPH: graph})
+        experiment = Experiment(values, str(path.parent), path.stem, texts)
         return rapidchiplet.with_table(experiment, settings, file, path.parent)
     except ConfigError as error:
         raise ConfigError(f"{file}, translated from BookSim's parameters: {error}") from None

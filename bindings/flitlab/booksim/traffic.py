@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from flitlab._core import ConfigError
+from flitlab.booksim.networks import numbers_rows, terminals
 from flitlab.booksim.settings import Settings, repeated
 from flitlab.booksim.statements import items
 from flitlab.vocabulary import VALUES
@@ -12,6 +15,7 @@ from flitlab.vocabulary import VALUES
 _PATTERNS = {name: str(VALUES["traffic.pattern"].get(name, name)) for name in
              ("uniform", "bitcomp", "bitrev", "shuffle", "transpose", "tornado", "neighbor", "randperm")}
 _BY_COORDINATES = ("tornado", "neighbour")
+_BY_NUMBERS = ("bitrev", "shuffle", "transpose")
 MOST_CLASSES = 8
 
 
@@ -87,7 +91,8 @@ def _pattern(text: str, settings: Settings) -> tuple[str, dict[str, Any]]:
         if len(set(rates)) > 1 or (rates and len(rates) < len(nodes)):
             raise ConfigError(f"{settings.called}: traffic = {text} is not translated: flitlab's hot terminals receive "
                               "equal shares. Use Experiment.with_pattern.")
-        return "hot_spot", {"traffic.hot_terminals": nodes, "traffic.hot_fraction": 1.0}
+        hot = terminals(settings, np.array(nodes)).tolist()
+        return "hot_spot", {"traffic.hot_terminals": hot, "traffic.hot_fraction": 1.0}
     if name not in _PATTERNS or arguments:
         raise ConfigError(f"{settings.called}: traffic = {text} is not translated. flitlab reads "
                           f"{', '.join(_PATTERNS)} and hotspot({{...}}); a function can give other destinations "
@@ -95,6 +100,9 @@ def _pattern(text: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     if _PATTERNS[name] in _BY_COORDINATES and settings["topology"] not in ("mesh", "torus"):
         raise ConfigError(f"{settings.called}: traffic = {text} is translated only for topology = mesh and torus, "
                           "where routers have coordinates.")
+    if name in _BY_NUMBERS and numbers_rows(settings):
+        raise ConfigError(f"{settings.called}: traffic = {text} is translated by flitlab-booksim only for topology = "
+                          f"{settings['topology']}, whose nodes have other numbers in flitlab.")
     return _PATTERNS[name], {}
 
 

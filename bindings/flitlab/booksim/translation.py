@@ -9,7 +9,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.booksim.keys import EQUIVALENT, IGNORED, KEYS
-from flitlab.booksim.networks import network
+from flitlab.booksim.networks import Network, network
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.statements import items, read
 from flitlab.booksim.traffic import simulation, traffic
@@ -26,10 +26,10 @@ _PRIORITIES = {"none": "", "class": "highest_priority_first", "age": "oldest_fir
 
 @dataclass(frozen=True)
 class Translation:
-    """flitlab's parameters, the text of ``topology.file`` for a list of links, and notes on what differs."""
+    """flitlab's parameters, the texts of the files that they name, and notes on what differs."""
 
     values: dict[str, Any]
-    graph: bytes | None
+    texts: dict[str, bytes]
     notes: list[str]
 
 
@@ -41,21 +41,20 @@ def translate(text: str, called: str, folder: Path, changes: Iterable[str] = ())
     for change in changes:
         statements += read(f"{change};", change)
     settings = Settings(statements, called)
-    values, graph = hardware(settings, called, folder)
+    values, texts = hardware(settings, called, folder)
     values |= traffic(settings, called) | simulation(settings, called)
     if set(items(str(settings.value("use_read_write")))) == {"0"}:
         settings.use("use_read_write")
     refuse_unused(settings, called)
     differing = {name: settings.value(name) for name, _ in statements if KEYS[name].kind in (EQUIVALENT, IGNORED)}
-    return Translation(values, graph, [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}."
+    return Translation(values, texts, [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}."
                                        for name, value in differing.items()])
 
 
-def hardware(settings: Settings, called: str, folder: Path) -> tuple[dict[str, Any], bytes | None]:
-    """Returns the parameters of the topology, the routing and the routers, and the text of ``topology.file`` for a list
-    of links. Raises ConfigError."""
-    values, graph = network(settings, called, folder)
-    return values | _router(settings, called), graph
+def hardware(settings: Settings, called: str, folder: Path) -> Network:
+    """Returns the parameters of the topology, the routing and the routers. Raises ConfigError."""
+    values, texts = network(settings, called, folder)
+    return values | _router(settings, called), texts
 
 
 def refuse_unused(settings: Settings, called: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from flitlab.booksim import generation, program
+from flitlab.booksim.networks import terminals
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.sources import Sources
 from flitlab.booksim.statements import read
@@ -97,8 +98,9 @@ def test_the_printed_latency_without_load_is_booksims(row, run):
     assert status == 255 and values(out)["Packet latency"] == float(row["latency"])
 
 
-# The networks of BookSim's files that flitlab reads.
+# The networks of BookSim's files that flitlab reads, and two that differ from cmeshconfig.
 SEPARABLE = "vc_allocator = separable_input_first; sw_allocator = separable_input_first; "
+CMESH = "topology = cmesh; n = 2; c = 4; xr = 2; yr = 2; "
 FILES = {
     "mesh88_lat": "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 8; wait_for_tail_credit = 1; "
                   "credit_delay = 2; routing_delay = 0; input_speedup = 2; packet_size = 20;",
@@ -115,6 +117,9 @@ FILES = {
                    "wait_for_tail_credit = 1; credit_delay = 2; routing_delay = 0;",
     "meshconfig": "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 16; wait_for_tail_credit = 1; "
                   "credit_delay = 2; routing_delay = 0;",
+    "cmeshconfig": CMESH + "k = 4; routing_function = dor_no_express;",
+    "cmesh_express": CMESH + "k = 8; routing_function = dor; packet_size = 3;",
+    "cmesh_xy_yx": CMESH + "k = 4; routing_function = xy_yx_no_express; use_noc_latency = 0;",
 }
 
 
@@ -132,7 +137,8 @@ def test_pairs_of_nodes_have_booksims_latencies_without_load(name, tmp_path, mon
     rng = np.random.default_rng(0)
     nodes = int(experiment.derived()["terminals"])
     of_class, = program.classes_of(settings, nodes, 1, rng)
-    sources = Sources(experiment, [of_class], np.arange(nodes), rng, patient=False)
+    places = terminals(settings, np.arange(nodes))
+    sources = Sources(experiment, [of_class], places, rng, patient=False)
     # One packet at a time, so that none waits for another.
     for number in range(source.size):
         sources.classes[0] = of_class.with_destination(int(destination[number]))
@@ -155,7 +161,7 @@ def test_pairs_of_nodes_have_booksims_latencies_without_load(name, tmp_path, mon
     (["c", *MESH, "injection_process=poisson"], 255, r"injection_process = poisson is not one of BookSim 2's"),
     (["c", *MESH, "traffic=neighbor(4,3)"], 2, r"4,3 is not a whole number .* need braces: NAME\(\{1,2\}\)"),
     (["c", *MESH, "sim_type=x"], 255, r"sim_type = x is not one of BookSim 2's"),
-    (["c", *MESH, "topology=cmesh"], 2, r"topology = cmesh is not translated"),
+    (["c", *MESH, "topology=qtree"], 2, r"topology = qtree is not translated"),
     (["c", *MESH, "use_read_write=1"], 2, r"read_request_end_vc = 5 are wrong: .* from 0 to num_vcs - 1 = 3"),
     (["c", *MESH, "use_read_write=1", "classes=3", "num_vcs=16"], 2, r"takes four of flitlab's 8 classes"),
     (["c", *MESH, "use_read_write=1", "num_vcs=16", "read_reply_subnet=1"], 2, r"subnets = 1 are numbered 0 to 0"),

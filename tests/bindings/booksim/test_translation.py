@@ -16,6 +16,7 @@ from flitlab.vocabulary import key_of
 HERE = Path(__file__).parent
 MESH = "topology = mesh; routing_function = dor; "
 TORUS = "topology = torus; routing_function = dim_order; "
+CMESH = "topology = cmesh; c = 4; xr = 2; yr = 2; "
 
 
 def experiment(text, tmp_path, *changes):
@@ -91,7 +92,7 @@ def test_the_parameters_that_are_translated_are_those_with_an_equal(tmp_path, mo
     with_an_equal = {name for name, fate in KEYS.items() if fate.kind in (EXACT, EQUIVALENT)}
     assert with_an_equal <= used
     # Read to be checked, or without effect because of other values.
-    assert used - with_an_equal == {"batch_count", "max_outstanding_requests", "use_read_write", "x", "xr", "y", "yr"}
+    assert used - with_an_equal == {"batch_count", "max_outstanding_requests", "use_read_write"}
 
 
 @pytest.mark.parametrize("name", [name for name, fate in KEYS.items() if fate.kind == REFUSED])
@@ -202,6 +203,11 @@ def test_hot_spots_receive_all_packets(tmp_path):
     ("topology = flatfly; k = 4; n = 2; c = 4; xr = 2; yr = 2; use_noc_latency = 0; routing_function = ugal;",
      {"topology.kind": "flattened_butterfly", "topology.concentration": 4, "routing.algorithm": "ugal_l",
       "routing.threshold": 2}),
+    (CMESH + "routing_function = xy_yx_no_express; k = 8;",
+     {"topology.kind": "mesh", "topology.shape": [8, 8], "topology.concentration": 4,
+      "topology.channel_delay": [2, 2], "routing.algorithm": "o1turn"}),
+    (CMESH + "routing_function = dor_no_express; k = 3; use_noc_latency = 0;",
+     {"topology.shape": [3, 3], "topology.channel_delay": [1, 1], "routing.algorithm": "dimension_order"}),
     ("topology = dragonflynew; k = 2; n = 1; routing_function = min;",
      {"topology.kind": "dragonfly", "topology.groups": 9, "topology.group_routers": 4, "topology.global_channels": 2,
       "topology.concentration": 2, "topology.channel_delay": [10, 100]}),
@@ -212,7 +218,12 @@ def test_topologies(text, changes, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("topology = cmesh; routing_function = dor;", r"topology = cmesh is not translated: its channels have several"),
+    ("topology = tree4;", r"topology = tree4 is not translated: flitlab has no such tree"),
+    (CMESH + "routing_function = xy_yx;", r"routing_function = xy_yx is not translated for topology = cmesh"),
+    (CMESH + "routing_function = dor; k = 3;", r"k = 3 is not translated for topology = cmesh"),
+    (CMESH + "routing_function = dor; n = 1;", r"topology = cmesh with n = 1 and c = 4 is not one of BookSim 2's"),
+    ("topology = cmesh; routing_function = dor;", r"topology = cmesh with n = 2 and c = 1 is not one of BookSim 2's"),
+    (CMESH + "routing_function = dor; k = 4; traffic = transpose;", r"transpose is translated by flitlab-booksim only"),
     ("topology = dragonflynew; n = 1; routing_function = ugal;", r"routing_function = ugal is not translated for"),
     ("topology = dragonflynew; routing_function = min;", r"topology = dragonflynew with n = 2 is not one"),
     ("topology = ring;", r"topology = ring is not one of BookSim 2's\. flitlab reads topology = mesh, torus, fly"),
@@ -282,3 +293,23 @@ def test_lists_of_links_that_are_wrong(links, message, tmp_path):
     (tmp_path / "links").write_text(links + "\n")
     with pytest.raises(fl.ConfigError, match=message):
         experiment(ANYNET, tmp_path)
+
+
+def test_a_concentrated_mesh_has_express_channels_at_its_edges(tmp_path, cli):
+    """Routers 0 1 2 3, 4 5 6 7, 8 9 10 11 and 12 13 14 15 are four rows. Express channels join routers of an edge that
+    are two apart."""
+    (tmp_path / "a.cfg").write_text(CMESH + "k = 4; routing_function = dor;")
+    e = load_booksim(tmp_path / "a.cfg")
+    lines = e._texts["topology.file"].decode().split()
+    express = {line for line in lines if line.endswith(",4")}
+    assert express == {"0,2,4", "1,3,4", "12,14,4", "13,15,4", "0,8,4", "4,12,4", "3,11,4", "7,15,4"}
+    assert len(lines) == 24 + 8 and all(line.endswith((",2", ",4")) for line in lines)
+    assert e["routing.algorithm"] == "table" and e.derived()["vc_layers"] == 1
+    done = cli("import", "a.cfg", "-o", "a.toml")
+    assert done.returncode == 0, done.stderr
+    assert fl.load(tmp_path / "a.toml").derived()["zero_load_latency_cycles"] == e.derived()["zero_load_latency_cycles"]
+
+
+def test_express_channels_of_two_rows_replace_the_others(tmp_path):
+    e = experiment(CMESH + "k = 2; routing_function = dor;", tmp_path)
+    assert e._texts["topology.file"] == b"0,1,2\n0,2,2\n1,3,2\n2,3,2\n"
