@@ -51,11 +51,13 @@ def with_unit(record: dict) -> str:
 
 def applies(record: dict, values: Mapping[str, Any]) -> bool:
     """Returns whether the conditions of a parameter hold, such as ``topology.kind=mesh|torus&traffic.mode!=trace``. A
-    condition on several keys, ``a.key|b.list=one``, holds if one of them has the value or contains it."""
+    condition on several keys, ``a.key|b.list=one``, holds if one of them has the value or contains it; with ``!=``, if
+    one of them has another value."""
     for condition in filter(None, record["only_if"].split("&")):
         keys, _, words = condition.partition("=")
-        present = [word for key in keys.removesuffix("!").split("|")
-                   for word in str(values.get(key, "")).lower().split(",")]
-        if any(word in words.split("|") for word in present) == keys.endswith("!"):
+        given = [values.get(key, "") for key in keys.removesuffix("!").split("|")]
+        present = [word for value in given
+                   for word in (f"{value:g}" if isinstance(value, float) else str(value).lower()).split(",")]
+        if not any((word in words.split("|")) != keys.endswith("!") for word in present):
             return False
     return True

@@ -62,7 +62,7 @@ KEYS: dict[str, dict[str, tuple[str, str] | Missing]] = {
         "class_priority": ("traffic.class_priority", ""), "classes": ("traffic.classes", ""),
         "subnets": Missing("parallel subnetworks"), "link_failures": ("topology.random_failures", ""),
         "input_speedup": ("router.input_speedup", ""), "output_speedup": ("router.output_speedup", ""),
-        "internal_speedup": ("router.internal_speedup", ", an integer"),
+        "internal_speedup": ("router.internal_speedup", ""),
         "buf_size": _SHARED, "buffer_policy": _SHARED, "private_bufs": _SHARED, "private_buf_size": _SHARED,
         "output_buffer_size": ("router.output_queue_flits", ", 0 for no limit"),
         "noq": Missing("next-hop output queueing"),

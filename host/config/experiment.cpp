@@ -1,6 +1,7 @@
 #include "host/config/experiment.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -31,17 +32,25 @@ struct Condition {
   bool holds(const Experiment& e) const {
     const std::string* present = present_key(e);
     if (!present) return other;
-    for (const std::string& key : keys) {
-      if (!e.has(key)) continue;
-      std::vector<std::string> values{to_text(e.at(key))};
-      if (const auto* text = std::get_if<std::string>(&e.at(key)); text && keys.size() > 1) {
-        values = split_words(*text, ',');
-        for (std::string& value : values) value = to_text(value);
-      }
-      for (const std::string& value : values)
-        if (std::find(words.begin(), words.end(), value) != words.end()) return !other;
-    }
-    return other;
+    return std::any_of(keys.begin(), keys.end(), [&](const std::string& key) {
+      if (!e.has(key)) return false;
+      const std::vector<std::string> values = values_of(e.at(key));
+      const bool found = std::any_of(values.begin(), values.end(), [&](const std::string& value) {
+        return std::find(words.begin(), words.end(), value) != words.end();
+      });
+      return found != other;
+    });
+  }
+
+  /// Returns the value of a key as texts of `words`. With several keys, a text is a list of words.
+  std::vector<std::string> values_of(const Value& value) const {
+    if (const auto* number = std::get_if<double>(&value); number && *number == std::floor(*number))
+      return {to_text(static_cast<std::int64_t>(*number))};
+    const auto* text = std::get_if<std::string>(&value);
+    if (!text || keys.size() == 1) return {to_text(value)};
+    std::vector<std::string> values = split_words(*text, ',');
+    for (std::string& word : values) word = to_text(word);
+    return values;
   }
 
   /// Returns the first of the keys that applies; null if none does.
@@ -51,7 +60,7 @@ struct Condition {
     return nullptr;
   }
 
-  std::vector<std::string> keys;   ///< several: the value of any of them counts, and they may be lists of words
+  std::vector<std::string> keys;   ///< several: the condition holds for one of them, and they may be lists of words
   bool other;                      ///< true: the condition holds for any value except `words`
   std::vector<std::string> words;  ///< values as TOML text
 };

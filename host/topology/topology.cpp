@@ -6,6 +6,7 @@
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/memory.hpp"
+#include "host/config/ratio.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
@@ -82,17 +83,12 @@ Topology make_grid(const std::vector<u32>& shape, u32 concentration, bool wraps)
 }  // namespace
 
 void set_width(Channel& channel, double width, const std::string& where) {
-  constexpr u32 kMost = 64;
-  constexpr double kError = 1e-4;
-  for (u32 cycles = 1; cycles <= kMost && width <= 1; ++cycles) {
-    const double flits = std::round(width * cycles);
-    if (!(flits >= 1) || std::fabs(width - flits / cycles) > kError) continue;
-    channel.flits = static_cast<u8>(flits);
-    channel.cycles = static_cast<u8>(cycles);
-    return;
-  }
-  throw ConfigError(where + " = " + shown(Value{width}) +
-                    ": a width is at most 1 flit/cycle, and a ratio of integers up to 64 such as 1/3 (0.3333).");
+  const std::optional<Ratio> ratio = ratio_of(width);
+  if (width > 1 || !ratio)
+    throw ConfigError(where + " = " + shown(Value{width}) +
+                      ": a width is at most 1 flit/cycle, and a ratio of integers up to 64 such as 1/3 (0.3333).");
+  channel.flits = static_cast<u8>(ratio->numerator);
+  channel.cycles = static_cast<u8>(ratio->denominator);
 }
 
 u64 Topology::parallel_ports(u32 router, u32 port) const {

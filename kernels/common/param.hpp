@@ -41,7 +41,8 @@ struct ParamRecord {
   std::string_view help = "";
   std::string_view cite = "";     ///< paper or textbook, and section
   std::string_view only_if = "";  ///< "a.key=one|two&b.key!=three": the parameter applies only if the other keys have
-                                  ///< these values; "a.key|b.list=one": if a.key has it or b.list contains it
+                                  ///< these values; "a.key|b.list=one": if a.key has it or b.list contains it;
+                                  ///< "a.key|b.key!=one": if a.key or b.key has another value
   bool per_replica = false;       ///< may differ between replicas of one job (load, seed); replicas share all other
                                   ///< parameters
 };

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import flitlab as fl
+from flitlab.records import applies, parameters_of
 
 BUSY = {"topology.kind": "mesh", "topology.shape": [3, 3], "traffic.load": 0.9}
 
@@ -31,7 +32,14 @@ def test_a_router_without_speedup_has_no_queues():
 def test_more_speedup_accepts_more(cli):
     accepted = [fl.run(fl.Experiment.from_dict({**BUSY, "topology.shape": [8, 8], "router.internal_speedup": speedup,
                                                 "run.warmup_cycles": 3000, "run.measure_cycles": 3000})).accepted
-                for speedup in (1, 2)]
-    assert accepted[1] > accepted[0] * 1.1
+                for speedup in (1, 1.2, 2)]
+    assert accepted[0] * 1.03 < accepted[1] and accepted[1] * 1.03 < accepted[2]
     done = cli("doctor", "vc-mesh-8x8", "--set", "router.internal_speedup=2")
     assert "router.internal_speedup" in done.stdout
+
+
+@pytest.mark.parametrize(("rounds", "outputs", "there"), [(1.0, 1, False), (1.5, 1, True), (2, 1, True), (1, 2, True)])
+def test_output_queues_belong_to_speedup_of_either_kind(rounds, outputs, there):
+    given = {"router.internal_speedup": rounds, "router.output_speedup": outputs}
+    assert applies(parameters_of("vc")["router.output_queue_flits"], given) == there
+    assert ("router.output_queue_flits" in fl.Experiment.from_dict(given).flat()) == there

@@ -246,6 +246,11 @@ inline std::vector<Experiment> variations(std::string_view kind) {
                            " router.input_speedup=2 topology.channel_width=0.75"})
     list.push_back(
         experiment(Settings("traffic.load=0.5 router.switch_allocator=separable_input_first_by_output", more)));
+  // Rounds that are not the same number in every cycle.
+  for (const char* more :
+       {"1.7 router.switch_allocator=islip", "1.25 router.input_speedup=2 router.switch_allocator=wavefront",
+        "2.5 router.arbiter=random router.hold_switch_for_packet=true topology.channel_width=0.75"})
+    list.push_back(experiment(Settings("traffic.load=0.5 router.internal_speedup=", more)));
   return list;
 }
 

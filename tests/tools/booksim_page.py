@@ -68,7 +68,7 @@ For the parameters of RapidChiplet see [below](#rapidchiplet).
 - flitlab draws other random numbers, so results agree within their confidence intervals, and runs may need another
   number of sample periods. `perm_seed` gives other permutations.
 - Latencies are BookSim's to the cycle without load: flitlab's are shorter by [one cycle](#files), which the program
-  adds. For 9 of BookSim's own files, `tests/bindings/booksim/pairs.csv` has the latencies of pairs of nodes.
+  adds. For all 11 files, `tests/bindings/booksim/pairs.csv` has the latencies of pairs of nodes.
 - Flit latency is exact for packets of one flit. flitlab does not record when each flit of a packet leaves and arrives,
   so the program assumes that flits leave the source in consecutive cycles and arrive at equal intervals.
 - Accepted rates count a packet's flits when its tail arrives.
@@ -170,9 +170,9 @@ Files that end in `.icnt` belong to simulators that contain BookSim: ONNXim (wit
 `by_crossing`, with `dim_order_bal` `balanced` |
 | `fly` | `dest_tag` | with n = 1 a single router of k terminals; several stages are refused |
 | `fattree` | `nca`, `anca` | a fat tree of n levels with `nearest_common_ancestor`, `adaptive` |
-| `flatfly` | `ran_min`, `ugal` | with `use_noc_latency = 0` a flattened butterfly with `minimal` (in order of \
-dimensions; `ran_min` draws no order in spite of its name), `ugal_l` (threshold 2). Its `valiant` is refused: packets \
-stop early when they pass their destination |
+| `flatfly` | `ran_min`, `ugal` | a flattened butterfly with `minimal` (in order of dimensions; `ran_min` draws no \
+order in spite of its name), `ugal_l` (threshold 2). `use_noc_latency = 1` needs n = 2, x = y = k and xr up to 3. Its \
+`valiant` is refused: packets stop early when they pass their destination |
 | `anynet` | `min` | a graph with `table`: shortest routes by hops, with layers of virtual channels against deadlock. \
 BookSim's shortest routes are by latency, and can deadlock |
 | `dragonflynew` | `min` | a dragonfly of 2k² + 1 groups of 2k routers with `minimal`; channels take 10 cycles within \

@@ -100,7 +100,8 @@ take two channels and a class for each.""", """\
 Uniform traffic spreads over all links. If all terminals of a router send to one router, they share one link;
 `valiant` then uses the links of all routers.""", ("uniform", "next_router", "bit_complement")),
     "hyperx": Kind("HyperX", "Ahn et al., SC 2009; McDonald et al., SC 2019 (DimWAR, OmniWAR)", """\
-Routers have coordinates, and all routers that differ in one coordinate are joined, by `topology.copies` links.""", """\
+Routers have coordinates, and all routers that differ in one coordinate are joined, by `topology.copies` links.
+With `topology.delay_by_distance`, a channel over n routers takes n times `topology.channel_delay`.""", """\
 `k1 x k2 x ...` routers with c terminals each; the sum of all `(k - 1) x copies` ports, and c; the diameter is
 the number of dimensions.""", """\
 A shortest route crosses each dimension at most once; the rank of a channel is its dimension, so `minimal` needs

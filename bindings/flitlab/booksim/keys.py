@@ -54,8 +54,9 @@ KEYS: dict[str, Fate] = {
     "injection_rate": Fate(EXACT, "`traffic.load`, which is in flits: multiplied by the mean of `packet_size`"),
     "injection_rate_uses_flits": Fate(EXACT, "`traffic.load`, not multiplied"),
     "input_speedup": Fate(EXACT, "`router.input_speedup`"),
-    "internal_speedup": Fate(EQUIVALENT, "`router.internal_speedup`, whole numbers. A pipeline stage of 1 cycle is a "
-                             "round in BookSim; flitlab's delays are set so that heads take as many cycles"),
+    "internal_speedup": Fate(EQUIVALENT, "`router.internal_speedup`. A pipeline stage of 1 cycle is a round in "
+                             "BookSim; flitlab's delays are set so that heads take as many cycles. If this depends on "
+                             "the cycle of arrival (1.7 with `routing_delay = 1`), it is refused"),
     "k": Fate(EXACT, "`topology.shape`, `topology.concentration`, `topology.children`"),
     "latency_thres": _ENDS,
     "link_failures": Fate(REFUSED, "set `topology.random_failures` in flitlab"),
@@ -120,8 +121,8 @@ KEYS: dict[str, Fate] = {
     "traffic": Fate(EXACT, "`traffic.pattern`: `uniform`, `bitcomp`, `bitrev`, `shuffle`, `transpose`, `tornado`, "
                     "`neighbor` (both on meshes and tori only), `randperm` (equivalent), `hotspot({...})` with equal "
                     "rates; refused: the others, and with `flatfly` and `cmesh` `bitrev`, `shuffle`, `transpose`"),
-    "use_noc_latency": Fate(EXACT, "`topology.channel_delay` of a torus and a `cmesh`: 2 cycles, otherwise 1; "
-                            "`flatfly` needs 0"),
+    "use_noc_latency": Fate(EXACT, "`topology.channel_delay`: 2 cycles in a torus and a `cmesh`; `xr` cycles for each "
+                            "step with `flatfly`, `topology.delay_by_distance`; otherwise 1"),
     "use_read_write": Fate(REFUSED, "set `traffic.mode = \"request_reply\"` in flitlab"),
     "vc_alloc_delay": Fate(EXACT, "`router.vc_allocation_delay`"),
     "vc_allocator": Fate(EQUIVALENT, "`router.vc_allocator`, as `sw_allocator`"),

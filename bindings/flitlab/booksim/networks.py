@@ -32,6 +32,8 @@ _NOT_READ = {
     "tree4": "flitlab has no such tree; fattree is similar",
 }
 
+# Of a flattened butterfly: the most nodes in a row of a router whose channels take one cycle.
+_NEAR = 3
 
 # Parameters, and texts of the files that they name.
 Network = tuple[dict[str, Any], dict[str, bytes]]
@@ -96,12 +98,20 @@ def _placed(settings: Settings, called: str) -> tuple[int, int]:
 
 
 def _flat_butterfly(settings: Settings, called: str, folder: Path) -> Network:
-    if settings["use_noc_latency"]:
-        raise ConfigError(f"{called}: topology = flatfly is translated only with use_noc_latency = 0: otherwise the "
-                          "delay of each channel follows from the distance of its routers.")
-    _, xr = _placed(settings, called)
-    return {"topology.kind": "flattened_butterfly", "topology.shape": [settings.whole("k", 2)] * settings.whole("n", 1),
-            "topology.concentration": xr * xr}, {}
+    x, xr = _placed(settings, called)
+    k, n = settings.whole("k", 2), settings.whole("n", 1)
+    values = {"topology.kind": "flattened_butterfly", "topology.shape": [k] * n, "topology.concentration": xr * xr}
+    if not settings["use_noc_latency"]:
+        return values, {}
+    if n != 2 or x != k:
+        raise ConfigError(f"{called}: n = {n} and x = {x} are not translated for topology = flatfly with "
+                          f"use_noc_latency = 1: delays follow from places of the routers, which are those of flitlab "
+                          f"with n = 2 and x = y = k = {k} only. Use these, or use_noc_latency = 0.")
+    if xr > _NEAR:
+        raise ConfigError(f"{called}: xr = {xr} is not translated for topology = flatfly with use_noc_latency = 1: "
+                          f"above {_NEAR}, channels of nodes take several cycles, and in flitlab they take one.")
+    # The distance of two neighbours is that of their nodes: xr.
+    return values | {"topology.channel_delay": xr, "topology.delay_by_distance": True}, {}
 
 
 def _concentrated_mesh(settings: Settings, called: str, folder: Path) -> Network:

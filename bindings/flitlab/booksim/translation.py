@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -132,36 +133,38 @@ def _arbiters(settings: Settings, called: str, arbiter: str) -> dict[str, Any]:
 
 def _stages(settings: Settings, called: str) -> dict[str, Any]:
     """Returns the delays of pipeline stages. With internal speedup, a stage of 1 cycle takes one round of the cycle."""
-    speedup = float(settings["internal_speedup"])
-    if not 1 <= speedup <= 8 or speedup != int(speedup):
-        raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated: flitlab has 1 to 8 whole rounds "
-                          "in a cycle.")
-    rounds, outputs = int(speedup), settings.whole("output_speedup", 1)
+    speedup, outputs = float(settings["internal_speedup"]), settings.whole("output_speedup", 1)
+    if not 1 <= speedup <= 8:
+        raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated: flitlab has 1 to 8 rounds in a "
+                          "cycle.")
     routing, vc, switch = (settings.whole(name) for name in ("routing_delay", "vc_alloc_delay", "sw_alloc_delay"))
     traversal = settings.whole("st_prepare_delay") + settings.whole("st_final_delay")
     if vc < 1 or switch < 1 or traversal < 1:
         raise ConfigError(f"{called}: vc_alloc_delay = {vc}, sw_alloc_delay = {switch}, st_prepare_delay + "
                           f"st_final_delay = {traversal} are not translated if one of them is 0. Use at least 1.")
-    values: dict[str, Any] = {"router.internal_speedup": rounds, "router.speculative": bool(settings["speculative"])}
+    values: dict[str, Any] = {"router.internal_speedup": speedup,
+                              "router.speculative": bool(settings["speculative"])}
     queue = settings.whole("output_buffer_size", -999999999)
-    if rounds * outputs > 1:
+    if speedup > 1 or outputs > 1:
         if queue == 0:
             raise ConfigError(f"{called}: output_buffer_size = 0 is not translated: no flit would ever leave a router. "
                               "Use -1 for no limit.")
         # BookSim's queue takes flits while it holds fewer than its size, flitlab's while all crossbar outputs fit in.
         values["router.output_queue_flits"] = 0 if queue < 0 else queue + outputs - 1
-    if rounds == 1:
+    if speedup == 1:
         return values | {"router.routing_delay": routing, "router.vc_allocation_delay": vc,
                          "router.switch_allocation_delay": switch, "router.switch_traversal_delay": traversal}
     if settings["speculative"]:
-        raise ConfigError(f"{called}: speculative = 1 is not translated with internal_speedup = {rounds}. Use one of "
-                          "them.")
-    # When a head reaches each stage: a cycle and a round in it, from its arrival on.
-    route = (0, 0)
-    allocation = _next_stage(route, routing, rounds) if routing else route
-    crossbar = _next_stage(allocation, vc, rounds)
-    traversed = _next_stage(crossbar, switch, rounds)
-    switch_cycle, leave_cycle = crossbar[0], traversed[0] + traversal - 1
+        raise ConfigError(f"{called}: speculative = 1 is not translated with internal_speedup = {speedup}. Use one "
+                          "of them.")
+    ways = set(_ways(Fraction(speedup).limit_denominator(64), [routing] * (routing > 0) + [vc], switch))
+    if len({leaves for _, leaves in ways}) > 1:
+        raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated with these delays: the time of a "
+                          "flit in a router would depend on the cycle of its arrival. Use another number of rounds, "
+                          "such as 1.5 or 2.0.")
+    # The earliest cycle of the switch: with fewer rounds in a cycle, a flit waits for the next one.
+    switch_cycle, leave_cycle = min(ways)
+    leave_cycle += traversal - 1
     known = min(max(routing - 1, 0), switch_cycle)
     # Without internal speedup a flit leaves the router one cycle after the switch is granted.
     granted = min(switch, leave_cycle - switch_cycle + 1)
@@ -170,8 +173,21 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
                      "router.switch_traversal_delay": leave_cycle - switch_cycle + 1 - granted}
 
 
-def _next_stage(start: tuple[int, int], delay: int, rounds: int) -> tuple[int, int]:
-    """Returns the cycle and the round in which the next stage begins. A stage of 1 cycle takes a round; a longer one
-    ends in the first round of its last cycle."""
-    cycle, round_ = start if delay == 1 else (start[0] + delay - 1, 0)
-    return (cycle, round_ + 1) if round_ + 1 < rounds else (cycle + 1, 0)
+def _ways(speedup: Fraction, before_switch: list[int], switch: int) -> Iterator[tuple[int, int]]:
+    """Yields the cycle in which a head requests the switch and that in which it has crossed, both from its arrival on,
+    for arrivals in all cycles that differ. ``before_switch``, ``switch``: delays of stages in cycles. A stage of 1
+    cycle takes a round; a longer one ends in the first round of its last cycle."""
+    def first_round(cycle: int) -> int:
+        return cycle * speedup.numerator // speedup.denominator
+
+    def cycle_of(number: int) -> int:
+        return -(-(number + 1) * speedup.denominator // speedup.numerator) - 1
+
+    def after(number: int, delay: int) -> int:
+        return 1 + (number if delay == 1 else first_round(cycle_of(number) + delay - 1))
+
+    for arrival in range(speedup.denominator):
+        number = first_round(arrival)
+        for delay in before_switch:
+            number = after(number, delay)
+        yield cycle_of(number) - arrival, cycle_of(after(number, switch)) - arrival

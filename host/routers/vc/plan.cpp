@@ -27,6 +27,7 @@ u16 vc_range(u32 first, u32 end) { return static_cast<u16>((1u << end) - (1u << 
 
 VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, topology_) {
   vc::set_group_channels(topology_, e);
+  vc::set_distance_channels(topology_, e);
   set_parameters(e);
   set_classes(e);
   set_layout();

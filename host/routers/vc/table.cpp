@@ -5,8 +5,10 @@
 #include <bit>
 
 #include "host/config/cross_checks.hpp"
+#include "host/config/ratio.hpp"
 #include "host/config/topology_params.hpp"
 #include "host/plan/terminal_plan.hpp"
+#include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"
 
@@ -118,6 +120,31 @@ void set_group_channels(Topology& topology, const Experiment& e) {
     }
 }
 
+void set_distance_channels(Topology& topology, const Experiment& e) {
+  if (!e.has(param::channels.by_distance) || !e.flag(param::channels.by_distance)) return;
+  const auto refuse = [&](const std::string& why) {
+    throw ConfigError(std::string(param::channels.by_distance.path) + " = true " + why);
+  };
+  if (has_failures(e)) refuse("does not fit failed links or routers, without which routers have other numbers.");
+  const std::vector<u32> shape = e.ints(flitlab::param::networks.shape);
+  const u32 each = e.ints(param::channels.delay)[0];
+  topology.own_channels.resize(std::size_t{topology.routers} * topology.network_ports);
+  for (u32 router = 0; router < topology.routers; ++router)
+    for (u32 port = 0; port < topology.network_ports; ++port) {
+      u32 from = router, to = topology.peer(router, port).item;
+      if (to == kNone) continue;
+      u64 delay = 0;
+      for (const u32 radix : shape) {
+        delay += u64{each} * distance_along(from % radix, to % radix, radix, false);
+        from /= radix, to /= radix;
+      }
+      if (delay > kLongestDelay)
+        refuse("makes a channel of " + std::to_string(delay) + " cycles; the longest has " +
+               std::to_string(kLongestDelay) + ". Lower topology.channel_delay.");
+      topology.own_channels[std::size_t{router} * topology.network_ports + port].delay = static_cast<u16>(delay);
+    }
+}
+
 std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topology) {
   const bool one_delay = e.is_single(param::channels.delay);
   const std::vector<u32> delays = e.ints(param::channels.delay);
@@ -174,11 +201,18 @@ void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
 void set_speedup(VcTable& t, const Experiment& e) {
   t.input_speedup = static_cast<u8>(e.u32_of(param::router.input_speedup));
   t.output_speedup = static_cast<u8>(e.u32_of(param::router.output_speedup));
-  t.internal_speedup = static_cast<u8>(e.u32_of(param::router.internal_speedup));
+  const std::optional<Ratio> rounds = ratio_of(e.f64(param::router.internal_speedup));
+  if (!rounds)
+    throw ConfigError(std::string(param::router.internal_speedup.path) + " = " +
+                      shown(e.at(param::router.internal_speedup)) +
+                      " is not a ratio n/d of integers with d up to 64, such as 5/3 (1.6667).");
+  t.rounds = static_cast<u16>(rounds->numerator);
+  t.round_cycles = static_cast<u16>(rounds->denominator);
   t.crossbar_factor = std::max(t.input_speedup, t.output_speedup);
   for (u32 vc = 0; vc < t.vcs; ++vc) t.crossbar_vcs[vc % t.input_speedup] |= static_cast<u16>(1u << vc);
-  t.late_credits = t.input_speedup * t.internal_speedup > 1;
-  if (t.output_speedup * t.internal_speedup == 1) return;
+  const bool several_rounds = t.rounds > t.round_cycles;
+  t.late_credits = t.input_speedup > 1 || several_rounds;
+  if (t.output_speedup == 1 && !several_rounds) return;
   // A flit takes its credit when it enters the queue, so credits limit the queue, too. A round can add a flit for each
   // of the port's crossbar outputs.
   const u32 most = t.vcs * t.buffer_flits, given = e.u32_of(param::router.output_queue_flits);

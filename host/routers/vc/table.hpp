@@ -40,6 +40,8 @@ void set_addresses(VcTable& t, const Topology& topology);
 /// Gives the channels of a network with groups the delays and widths of lists: the first number within a group, the
 /// second one between groups. Throws ConfigError if topology.channel_width has a number that channels cannot have.
 void set_group_channels(Topology& topology, const Experiment& e);
+/// Gives the channels of a network with topology.delay_by_distance their delays. Throws ConfigError if one is too long.
+void set_distance_channels(Topology& topology, const Experiment& e);
 /// Returns the channels of each network port [routers][network_ports]; empty if all channels of the network are alike.
 /// Throws ConfigError if topology.channel_width has a number that channels cannot have.
 std::vector<PortChannel> make_channels(const Experiment& e, const Topology& topology);

@@ -17,6 +17,13 @@ inline constexpr struct ChannelParams {
                         "dimension; in a dragonfly or Megafly, a list of two: within groups and between them. A "
                         "channel whose delay is in a list or in topology.file also returns credits later: "
                         "router.credit_delay is for a channel of 1 cycle."};
+  ParamRecord by_distance{.path = "topology.delay_by_distance",
+                          .type = ParamType::kBool,
+                          .default_value = "false",
+                          .help =
+                              "The delay of a channel is topology.channel_delay times the distance of its two routers, "
+                              "the sum of the differences of their coordinates. Credits take as much longer.",
+                          .only_if = "topology.kind=hyperx|flattened_butterfly|cmesh"};
   ParamRecord width{.path = "topology.channel_width",
                     .type = ParamType::kNumberOrList,
                     .default_value = "1",
@@ -131,13 +138,15 @@ inline constexpr struct RouterParams {
           "flits can enter the queue of a port in one cycle. More than 1: the network uses scalar state.",
       .cite = "Dally & Towles 17.2; BookSim 2: output_speedup"};
   ParamRecord internal_speedup{.path = "router.internal_speedup",
-                               .type = ParamType::kInt,
+                               .type = ParamType::kFloat,
                                .default_value = "1",
                                .min = 1,
                                .max = 8,
                                .help =
-                                   "Rounds of VC allocation and switch allocation in a cycle. Channels still carry one "
-                                   "flit per cycle. More than 1: the network uses scalar state.",
+                                   "Rounds of VC allocation and switch allocation in a cycle, on average: with 1.5 "
+                                   "every second cycle has two. The number is a ratio n/d of integers with d up to "
+                                   "64. Channels still carry one flit per cycle. More than 1: the network uses "
+                                   "scalar state.",
                                .cite = "BookSim 2: internal_speedup"};
   ParamRecord output_queue_flits{.path = "router.output_queue_flits",
                                  .type = ParamType::kInt,
@@ -149,7 +158,7 @@ inline constexpr struct RouterParams {
                                      "Queue of each output port, for flits that have crossed the crossbar and wait for "
                                      "the channel. 0: as many as the credits of the port allow.",
                                  .cite = "BookSim 2: output_buffer_size",
-                                 .only_if = "router.internal_speedup|router.output_speedup=2|3|4|5|6|7|8"};
+                                 .only_if = "router.internal_speedup|router.output_speedup!=1"};
   ParamRecord speculative{
       .path = "router.speculative",
       .type = ParamType::kBool,

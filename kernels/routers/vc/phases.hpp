@@ -86,12 +86,20 @@ struct RouterPhase {
         } while (arrivals);
       }
     }
-    // Numbers of rounds: without internal speedup, each cycle has one round, of the same number.
-    for (u32 r = 0; r < t.internal_speedup; ++r) allocate(v, router, control, index, now, now * t.internal_speedup + r);
+    const u32 end = rounds_before(t, now + 1);
+    for (u32 round = rounds_before(t, now); round != end; ++round) allocate(v, router, control, index, now, round);
     const Outbox<V> outbox(v, t.vcs * t.ring, now);
     if (t.queue_flits) send_queued(v, outbox, router, control, index);
     if (t.late_credits) return_owed(v, outbox, router, index);
     if (t.narrow) advance_channels(t, router, control, index);
+  }
+
+  /// Returns the number of the first round in cycle `now` (32 bits). Without internal speedup, each cycle has one
+  /// round, of the same number.
+  template <class T>
+  FLITLAB_INLINE static u32 rounds_before(const T& t, Cycle now) {
+    if (t.round_cycles == 1) return now * t.rounds;
+    return static_cast<u32>(u64{now} * t.rounds / t.round_cycles);
   }
 
   /// One round of VC allocation and switch allocation.

@@ -189,14 +189,15 @@ struct VcTable {
   TrafficMode mode;
   u8 iterations;
   u8 speculative;
-  u8 hold_switch;                                                  ///< router.hold_switch_for_packet
-  u8 wait_for_tail_credit;                                         ///< router.wait_for_tail_credit
-  u8 input_speedup = 1, output_speedup = 1, internal_speedup = 1;  ///< router.*_speedup
-  u8 crossbar_factor = 1;              ///< the larger one of input_speedup and output_speedup
-  u8 late_credits = 0;                 ///< an input port can owe several credits
-  u16 crossbar_vcs[kMaxSpeedup] = {};  ///< [n] VCs that use the n-th crossbar input of their port
-  u32 queue_flits = 0;                 ///< positions of the queue of an output port; 0: no queue
-  u32 queue_limit = 0;                 ///< flits in a queue from which on no further flit may request it
+  u8 hold_switch;                            ///< router.hold_switch_for_packet
+  u8 wait_for_tail_credit;                   ///< router.wait_for_tail_credit
+  u8 input_speedup = 1, output_speedup = 1;  ///< router.*_speedup
+  u8 crossbar_factor = 1;                    ///< the larger one of input_speedup and output_speedup
+  u16 rounds = 1, round_cycles = 1;          ///< router.internal_speedup: `rounds` rounds in `round_cycles` cycles
+  u8 late_credits = 0;                       ///< an input port can owe several credits
+  u16 crossbar_vcs[kMaxSpeedup] = {};        ///< [n] VCs that use the n-th crossbar input of their port
+  u32 queue_flits = 0;                       ///< positions of the queue of an output port; 0: no queue
+  u32 queue_limit = 0;                       ///< flits in a queue from which on no further flit may request it
   u8 wraps;
   u8 one_port_per_dim;  ///< hypercube: one port in each dimension
   u32 dims;
@@ -345,7 +346,8 @@ struct PlainTable : Traffic, PlainVcTable {
   static constexpr u8 speculative = 0;
   static constexpr u8 hold_switch = 0;
   static constexpr u8 wait_for_tail_credit = 0;
-  static constexpr u8 input_speedup = 1, output_speedup = 1, internal_speedup = 1, crossbar_factor = 1;
+  static constexpr u8 input_speedup = 1, output_speedup = 1, crossbar_factor = 1;
+  static constexpr u16 rounds = 1, round_cycles = 1;
   static constexpr u8 late_credits = 0;
   static constexpr u32 queue_flits = 0;
   static constexpr FlowControl flow_control = FlowControl::kWormhole;

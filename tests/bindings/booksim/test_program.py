@@ -98,9 +98,11 @@ def test_the_printed_latency_without_load_is_booksims(row, run):
     assert status == 255 and values(out)["Packet latency"] == float(row["latency"])
 
 
-# The networks of BookSim's files that flitlab reads, and two that differ from cmeshconfig.
+# The networks of BookSim's 11 files, and three that differ from cmeshconfig and flatflyconfig.
 SEPARABLE = "vc_allocator = separable_input_first; sw_allocator = separable_input_first; "
 CMESH = "topology = cmesh; n = 2; c = 4; xr = 2; yr = 2; "
+FLATFLY = "topology = flatfly; k = 4; n = 2; x = 4; y = 4; num_vcs = 8; vc_buf_size = 4; credit_delay = 2; " \
+          "routing_delay = 0; "
 FILES = {
     "mesh88_lat": "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 8; wait_for_tail_credit = 1; "
                   "credit_delay = 2; routing_delay = 0; input_speedup = 2; packet_size = 20;",
@@ -120,6 +122,10 @@ FILES = {
     "cmeshconfig": CMESH + "k = 4; routing_function = dor_no_express;",
     "cmesh_express": CMESH + "k = 8; routing_function = dor; packet_size = 3;",
     "cmesh_xy_yx": CMESH + "k = 4; routing_function = xy_yx_no_express; use_noc_latency = 0;",
+    "flatflyconfig": FLATFLY + "routing_function = ran_min; c = 4; xr = 2; yr = 2;",
+    "flatfly_ugal": FLATFLY + "routing_function = ugal; c = 9; xr = 3; yr = 3;",
+    "runfiles_dragonflyconfig": "topology = dragonflynew; k = 4; n = 1; routing_function = min; num_vcs = 3; "
+                                "vc_buf_size = 256; credit_delay = 2; routing_delay = 0; internal_speedup = 1.7;",
 }
 
 

@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 MESH = "topology = mesh; routing_function = dor; "
 TORUS = "topology = torus; routing_function = dim_order; "
 CMESH = "topology = cmesh; c = 4; xr = 2; yr = 2; "
+FLATFLY = "topology = flatfly; routing_function = ran_min; "
 
 
 def experiment(text, tmp_path, *changes):
@@ -202,7 +203,12 @@ def test_hot_spots_receive_all_packets(tmp_path):
      {"topology.children": [4, 4], "topology.concentration": 4, "routing.algorithm": "adaptive"}),
     ("topology = flatfly; k = 4; n = 2; c = 4; xr = 2; yr = 2; use_noc_latency = 0; routing_function = ugal;",
      {"topology.kind": "flattened_butterfly", "topology.concentration": 4, "routing.algorithm": "ugal_l",
-      "routing.threshold": 2}),
+      "routing.threshold": 2, "topology.delay_by_distance": False}),
+    (FLATFLY + "k = 4; x = 4; y = 4; c = 9; xr = 3; yr = 3; traffic = hotspot({12});",
+     {"topology.shape": [4, 4], "topology.concentration": 9, "routing.algorithm": "minimal",
+      "topology.channel_delay": 3, "topology.delay_by_distance": True,
+      # Node 12 is the first of the second row of nodes: the first of the second row of router 0.
+      "traffic.hot_terminals": [3]}),
     (CMESH + "routing_function = xy_yx_no_express; k = 8;",
      {"topology.kind": "mesh", "topology.shape": [8, 8], "topology.concentration": 4,
       "topology.channel_delay": [2, 2], "routing.algorithm": "o1turn"}),
@@ -224,6 +230,9 @@ def test_topologies(text, changes, tmp_path):
     (CMESH + "routing_function = dor; n = 1;", r"topology = cmesh with n = 1 and c = 4 is not one of BookSim 2's"),
     ("topology = cmesh; routing_function = dor;", r"topology = cmesh with n = 2 and c = 1 is not one of BookSim 2's"),
     (CMESH + "routing_function = dor; k = 4; traffic = transpose;", r"transpose is translated by flitlab-booksim only"),
+    (FLATFLY + "k = 4;", r"n = 2 and x = 8 are not translated for topology = flatfly with use_noc_latency = 1"),
+    (FLATFLY + "k = 8; n = 3;", r"n = 3 and x = 8 are not translated"),
+    (FLATFLY + "k = 8; c = 16; xr = 4; yr = 4;", r"xr = 4 is not translated for topology = flatfly"),
     ("topology = dragonflynew; n = 1; routing_function = ugal;", r"routing_function = ugal is not translated for"),
     ("topology = dragonflynew; routing_function = min;", r"topology = dragonflynew with n = 2 is not one"),
     ("topology = ring;", r"topology = ring is not one of BookSim 2's\. flitlab reads topology = mesh, torus, fly"),
@@ -250,7 +259,8 @@ def test_topologies(text, changes, tmp_path):
     (MESH + "sw_allocator = islip(2);", r"sw_allocator = islip\(2\) are not translated: in flitlab router\.alloc"),
     (MESH + "sw_allocator = islip(two); vc_allocator = islip(two);", r"two is not a whole number"),
     (MESH + "sw_allocator = separable_input_first(tree(2,matrix));", r"the arbiter tree\(2,matrix\) of an allocator"),
-    (MESH + "internal_speedup = 1.5;", r"internal_speedup = 1\.5 is not translated"),
+    (MESH + "internal_speedup = 0.5;", r"internal_speedup = 0\.5 is not translated: flitlab has 1 to 8 rounds"),
+    (MESH + "internal_speedup = 1.7;", r"internal_speedup = 1\.7 is not translated with these delays: the time of a"),
     (MESH + "classes = 9;", r"classes = 9 is not translated"),
     (MESH + "traffic = taper64;", r"traffic = taper64 is not translated"),
     (MESH + "seed = time;", r"seed = time is not translated"),

@@ -50,7 +50,7 @@ struct Rules {
         iterations(e.u32_of(vc::param::router.allocator_iterations)),
         input_speedup(e.u32_of(vc::param::router.input_speedup)),
         output_speedup(e.u32_of(vc::param::router.output_speedup)),
-        internal_speedup(e.u32_of(vc::param::router.internal_speedup)),
+        internal_speedup(e.f64(vc::param::router.internal_speedup)),
         output_queue(e.has(vc::param::router.output_queue_flits) ? e.u32_of(vc::param::router.output_queue_flits) : 0),
         routing_delay(e.u32_of(vc::param::router.routing_delay)),
         vc_delay(e.u32_of(vc::param::router.vc_allocation_delay)),
@@ -58,7 +58,10 @@ struct Rules {
         traversal_delay(e.u32_of(vc::param::router.switch_traversal_delay)),
         channel_delay(e.ints(vc::param::channels.delay)),
         channel_width(e.numbers(vc::param::channels.width)),
-        own_delays(!e.is_single(vc::param::channels.delay)),
+        grid(e.has(vc::param::channels.by_distance) && e.flag(vc::param::channels.by_distance)
+                 ? e.ints(param::networks.shape)
+                 : List{}),
+        own_delays(!e.is_single(vc::param::channels.delay) || !grid.empty()),
         credit_delay(e.u32_of(vc::param::router.credit_delay)),
         message_classes(flitlab::message_classes(e)),
         first_vc(e.has(param::traffic.class_first_vc) ? e.ints(param::traffic.class_first_vc) : List{}),
@@ -79,7 +82,9 @@ struct Rules {
   }
 
   /// Returns whether several flits may win the switch for an output port in a cycle, so that it needs a queue.
-  bool has_output_queues() const { return output_speedup * internal_speedup > 1; }
+  bool has_output_queues() const { return output_speedup > 1 || internal_speedup > 1; }
+  /// Returns the number of a cycle's first round. Whole numbers are reached despite errors of rounding.
+  u32 first_round(Cycle cycle) const { return static_cast<u32>(cycle * internal_speedup + 1e-6); }
   bool wormhole() const { return flow_control == "wormhole"; }
   /// Returns the free slots that a virtual channel's buffer must have before a packet may take it.
   u32 room_for(u32 flits) const { return wait_for_tail ? buffer : wormhole() ? 0 : flits; }
@@ -103,6 +108,7 @@ struct Rules {
   /// graph's file come first.
   u32 delay_of(const Topology& top, u32 router, u32 port) const {
     if (!top.group.empty()) return of_groups(channel_delay, top, router, port);
+    if (!grid.empty()) return channel_delay.at(0) * distance(router, top.peer(router, port).item);
     const Channel own = top.channel(router, port);
     return own.delay ? own.delay : of_dimension(channel_delay, port);
   }
@@ -110,6 +116,16 @@ struct Rules {
     if (!top.group.empty()) return of_groups(channel_width, top, router, port);
     const Channel own = top.channel(router, port);
     return own.cycles ? double(own.flits) / own.cycles : of_dimension(channel_width, port);
+  }
+  /// Returns the steps between two routers of a grid.
+  u32 distance(u32 a, u32 b) const {
+    u32 steps = 0, size = 1;
+    for (u32 radix : grid) {
+      const u32 from = a / size % radix, to = b / size % radix;
+      steps += std::max(from, to) - std::min(from, to);
+      size *= radix;
+    }
+    return steps;
   }
   /// Returns the cycles that credits take in addition to credit_delay.
   u32 extra_credit_delay(const Topology& top, u32 router, u32 port) const {
@@ -119,11 +135,12 @@ struct Rules {
   std::string flow_control, vc_allocator, switch_allocator, arbiter, algorithm, assignment;
   u32 vcs, buffer, iterations;
   u32 input_speedup, output_speedup;  ///< inputs and outputs of the crossbar for each port
-  u32 internal_speedup;               ///< rounds of allocation in each cycle
+  double internal_speedup;            ///< mean rounds of allocation in a cycle
   u32 output_queue;                   ///< places in the queue of an output port; 0: no limit
   u32 routing_delay, vc_delay, switch_delay, traversal_delay;
   List channel_delay;                 ///< of all channels, or of each dimension
   std::vector<double> channel_width;  ///< of all channels, or of each dimension
+  List grid;                          ///< numbers of routers in each dimension; empty: delays are not by distance
   bool own_delays;                    ///< channels have delays of their own
   u32 credit_delay, message_classes;
   List first_vc, last_vc;  ///< [class] range of virtual channels; empty: equal shares

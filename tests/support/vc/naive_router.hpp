@@ -66,8 +66,7 @@ class Router {
   /// Processes a cycle after arriving flits and credits have been stored.
   Result step(Cycle now) {
     Result result;
-    for (u32 r = 0; r < rules_.internal_speedup; ++r) {
-      round_ = now * rules_.internal_speedup + r;
+    for (round_ = rules_.first_round(now); round_ < rules_.first_round(now + 1); ++round_) {
       won_.clear();
       close_ports(now);
       route(now);

@@ -1,5 +1,6 @@
 #pragma once
 /// Random configurations of virtual-channel routers.
+#include <array>
 #include <memory>
 #include <random>
 #include <string>
@@ -101,10 +102,11 @@ class RandomVc {
   /// Draws speedup of the crossbar, for routers of at most 16 ports.
   void speedup() {
     const u32 vcs = static_cast<u32>(std::get<std::int64_t>(config_["router.vcs"]));
-    const u32 outputs = config_.contains("router.hold_switch_for_packet") ? 1 : 1 + below(2), rounds = 1 + below(3);
+    const u32 outputs = config_.contains("router.hold_switch_for_packet") ? 1 : 1 + below(2);
+    const double rounds = chance(2) ? 1 + below(3) : std::array{1.5, 1.7, 4.0 / 3, 2.25, 65.0 / 64}[below(5)];
     config_["router.input_speedup"] = draw(1, std::min(vcs, 2u));
     config_["router.output_speedup"] = integer(outputs);
-    config_["router.internal_speedup"] = integer(rounds);
+    config_["router.internal_speedup"] = rounds;
     if (outputs * rounds > 1 && chance(2)) config_["router.output_queue_flits"] = draw(outputs, 6);
   }
 
@@ -162,6 +164,7 @@ class RandomVc {
     if (kind_ == "jellyfish") set(config_, "topology.routers=", draw(3, 7) * 2, " topology.degree=", draw(2, 4));
     if (chance(2)) config_["topology.concentration"] = draw(1, 3);
     channels(2);
+    if (config_.contains("topology.shape") && chance(3)) config_["topology.delay_by_distance"] = true;
     algorithm_ = algorithms[below(static_cast<u32>(algorithms.size()))];
     config_["routing.algorithm"] = algorithm_;
     const bool via = algorithm_ == "valiant" || algorithm_ == "ugal_l" || algorithm_ == "par";
