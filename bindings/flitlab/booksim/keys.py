@@ -22,7 +22,8 @@ _READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is 
 _POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
 _WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
 _POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
-_PLACES = Fate(EXACT, "places of routers and nodes with `flatfly` and `cmesh`: delays of channels, order of nodes")
+_PLACES = Fate(EXACT, "with `flatfly` and `cmesh`: must fit `topology.shape` and `topology.concentration`, and "
+                      "places the nodes")
 _SPECULATES = Fate(REFUSED, "flitlab's speculation is BookSim's with the default")
 _BURST = Fate(REFUSED, "set `traffic.injection = \"on_off\"`, `traffic.burst_load` and `traffic.burst_cycles`")
 _PRIORITY = Fate(REFUSED, "flitlab has no such variant of VC allocation")
