@@ -10,7 +10,8 @@ both programs read; only the load and the length of the simulation are changed. 
 numbers are given to BookSim as lists of links (anynet), on which packets take shortest routes. Prints Markdown tables.
 
 `--only program` runs the program flitlab-booksim in BookSim's place, on each file that BookSim accepts, with the same
-arguments.
+arguments. `--only program_peak` does the same past saturation. `--random N` compares the two programs on N random files
+(compare_booksim_random.py), from `--first SEED` on.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import tempfile
 from pathlib import Path
 
 import scipy.stats
+from compare_booksim_random import compare as compare_random
 
 import flitlab as fl
 from flitlab.bench import measure
@@ -65,6 +67,19 @@ WITH_PROGRAM = {
     "src/examples/dragonflyconfig": ((0.05, 0.2, 0.4), SHORT), "src/examples/cmeshconfig": ((0.01, 0.05, 0.1), []),
     "src/examples/flatflyconfig": ((0.01, 0.1, 0.2), []), "runfiles/dragonflyconfig": ((0.05, 0.2, 0.4), SHORT),
     "runfiles/ftreeconfig": ((0.01, 0.2, 0.4), []), "runfiles/meshconfig": ((0.01, 0.2, 0.3), []),
+}
+
+# The same files -> values of injection_rate around saturation and past it, seeds, and further arguments.
+PAST_SATURATION = ["sim_type=throughput", "latency_thres=-1.0", "acc_warmup_thres=-1.0", "acc_stopping_thres=-1.0",
+                   "sample_period=1000", "warmup_periods=3", "max_samples=6", "sim_count=1", "print_csv_results=1"]
+PEAKS = {
+    "src/examples/torus88": ((0.3, 0.4, 0.5, 0.9), 3, []),
+    "src/examples/mesh88_lat": ((0.006, 0.008, 0.01, 0.04), 3, []),
+    "src/examples/fattree_config": ((0.7, 0.95), 2, ["sample_period=300"]),
+    "src/examples/singleconfig": ((0.6, 0.8, 1.0), 2, ["sample_period=500"]),
+    "src/examples/anynet/anynet_config": ((0.2, 0.4, 0.9), 3, []),
+    "src/examples/dragonflyconfig": ((0.9,), 1, ["sample_period=300"]),
+    "runfiles/ftreeconfig": ((0.7, 0.95), 3, []), "runfiles/meshconfig": ((0.35, 0.45, 0.9), 3, []),
 }
 
 # Speedup on the 8x8 mesh: name -> BookSim's configuration, flitlab's. With internal speedup BookSim's stages of 1 cycle
@@ -252,6 +267,27 @@ def program(binary: str, seeds: int) -> None:
                   f"| {seconds[1]:.2f} | {seconds[0]:.2f} | {seconds[1] / seconds[0]:.1f} |", flush=True)
 
 
+def program_peak(binary: str, most_seeds: int) -> None:
+    """Accepted flits per cycle and node of both programs, past saturation (the last load) and at the best load."""
+    print("| file | past saturation: injection_rate | BookSim 2 | flitlab-booksim | ratio | peak, BookSim 2 "
+          "| flitlab-booksim | ratio |\n|---|---|---|---|---|---|---|---|")
+    root = Path(binary).resolve().parents[1]
+    for name, (loads, seeds, more) in PEAKS.items():
+        found: list[list[float]] = []
+        for command in ([str(Path(binary).resolve())], [sys.executable, "-m", "flitlab.booksim.program"]):
+            accepted = []
+            for load in loads:
+                changes = [*PAST_SATURATION, *more, f"injection_rate={load}"]
+                runs = [timed(command, root / name, [*changes, f"seed={7919 * seed}"])[0]
+                        for seed in range(1, min(seeds, most_seeds) + 1)]
+                accepted.append(statistics.mean(run[22] for run in runs))
+            found.append(accepted)
+        theirs, ours = found
+        shown = [(theirs[-1], ours[-1]), (max(theirs), max(ours))]
+        print(f"| {name} | {loads[-1]} | " + " | ".join(f"{a:.4f} | {b:.4f} | {b / a:.3f}" for a, b in shown) + " |",
+              flush=True)
+
+
 def timed(command: list[str], file: Path, arguments: list[str]) -> tuple[list[float] | None, float]:
     """Returns the values of a line of print_csv_results from the injection rate on, None after an unstable run, and the
     processor time of the process."""
@@ -343,8 +379,13 @@ def main() -> None:
     parser.add_argument("booksim", help="BookSim's program")
     parser.add_argument("--quick", action="store_true", help="one try, short windows, one seed")
     parser.add_argument("--only", choices=["speed", "families", "files", "latency", "peak", "speedup", "differences",
-                                           "program"])
+                                           "program", "program_peak"])
+    parser.add_argument("--random", type=int, metavar="N", help="only flitlab-booksim beside BookSim on N random files")
+    parser.add_argument("--first", type=int, default=1, metavar="SEED", help="the first of these files (default: 1)")
     args = parser.parse_args()
+    if args.random:
+        compare_random(args.booksim, args.random, args.first)
+        return
     if args.only in (None, "speed"):
         speed(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "families"):
@@ -361,6 +402,8 @@ def main() -> None:
         differences(args.booksim, 1 if args.quick else 3)
     if args.only in (None, "program"):
         program(args.booksim, 2 if args.quick else 8)
+    if args.only in (None, "program_peak"):
+        program_peak(args.booksim, 1 if args.quick else 3)
 
 
 if __name__ == "__main__":
