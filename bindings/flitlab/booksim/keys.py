@@ -44,7 +44,8 @@ KEYS: dict[str, Fate] = {
     "channel_sweep": _POWER, "channel_width": _POWER,
     "class_priority": Fate(EXACT, "`traffic.class_priority`, with `priority = class`"),
     "classes": Fate(EQUIVALENT, "`traffic.classes`, up to 8; classes share the virtual channels"),
-    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is 2 more: it counts from the switch to the sender"),
+    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is 2 more: it counts from the switch to the sender. It "
+                         "holds for terminals, too, which have `credit_delay = 1` in BookSim"),
     "deadlock_warn_timeout": Fate(IGNORED, "flitlab searches for deadlock itself (`run.watchdog_cycles`)"),
     "fail_seed": Fate(REFUSED, "set `topology.failure_seed` in flitlab"),
     "feedback_aging_scale": _POLICY, "feedback_offset": _POLICY,
@@ -71,7 +72,7 @@ KEYS: dict[str, Fate] = {
                          "beside the configuration, then in the current folder. Channels need equal delays in both "
                          "directions, routers equal numbers of nodes"),
     "noq": Fate(REFUSED, "flitlab has no next-hop output queueing"),
-    "num_vcs": Fate(EXACT, "`router.vcs`"),
+    "num_vcs": Fate(EXACT, "`router.vcs`; packets of a dragonfly use two"),
     "out_ports": Fate(IGNORED, "of single routers, which no topology uses"),
     "output_buffer_size": Fate(EQUIVALENT, "`router.output_queue_flits`: `output_speedup` - 1 more, and 0 for no "
                                "limit; without effect unless there is speedup. 0 is refused"),
@@ -86,14 +87,15 @@ KEYS: dict[str, Fate] = {
     "priority": Fate(EQUIVALENT, "`router.arbiter`: `class`, `age`, `hop_count`. In BookSim arbiters of the allocators "
                      "break ties; in flitlab the lowest number wins. With iSLIP, an input of BookSim prefers its "
                      "packet of the highest priority for each output, and flitlab's takes turns (mean latency of the "
-                     "preferred class 4 % higher on a 4x4 mesh at 0.4). With wavefront allocators, priorities have no "
-                     "effect in flitlab's routers"),
+                     "preferred class 4 % higher on a 4x4 mesh at 0.4); with `sw_allocator = islip`, `age` and "
+                     "`hop_count` have no effect in flitlab. With wavefront allocators, priorities have no effect in "
+                     "flitlab's routers"),
     "private_buf_end_vc": _POLICY, "private_buf_size": _POLICY, "private_buf_start_vc": _POLICY,
     "private_bufs": _POLICY,
     **{f"{what}_{end}": _READ_WRITE for what in ("read_reply", "read_request", "write_reply", "write_request")
        for end in ("begin_vc", "end_vc", "size", "subnet")},
     "router": Fate(EXACT, "`iq`; `event` and `chaos` are refused"),
-    "routing_delay": Fate(EXACT, "`router.routing_delay`"),
+    "routing_delay": Fate(EXACT, "`router.routing_delay`; above 1, packets wait for one another in BookSim"),
     "routing_function": Fate(EQUIVALENT, "`routing.algorithm`; see the table of topologies"),
     "sample_period": Fate(EQUIVALENT, "see max_samples"),
     "seed": Fate(EQUIVALENT, "`run.seed`; the random numbers are others. `time` is refused"),
@@ -106,7 +108,8 @@ KEYS: dict[str, Fate] = {
     "speculative": Fate(EQUIVALENT, "`router.speculative`; a second allocator serves speculative requests after the "
                         "others, as with BookSim's default. Under load the latency is lower in flitlab, by 0.4 "
                         "cycles on a 4x4 mesh at 0.4 flits/cycle"),
-    "st_final_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_prepare_delay`"),
+    "st_final_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_prepare_delay`; if their sum is "
+                           "above 1, flits wait for one another in BookSim"),
     "st_prepare_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_final_delay`"),
     "stats_out": _PRINTED, "stopping_thres": _ENDS,
     "subnets": Fate(REFUSED, "flitlab has no parallel networks"),

@@ -65,6 +65,8 @@ def _values(settings: Settings, in_network: np.ndarray, with_replies: list[bool]
         ranges: list[tuple[int, int]] = []
         for has_replies in with_replies:
             ranges += [_vcs(settings, name, vcs) for name in _NAMES] if has_replies else [(0, vcs - 1)]
+        if settings["topology"] == "dragonflynew":  # its routes in BookSim do not look at the types of messages
+            return values
         values |= {"traffic.class_vcs": "ranges", "traffic.class_first_vc": [first for first, _ in ranges],
                    "traffic.class_last_vc": [last for _, last in ranges]}
     return values

@@ -18,7 +18,7 @@ from flitlab.toml import read_text
 _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
     "mesh": {"dor": ("dimension_order", ""), "dim_order": ("dimension_order", ""), "xy_yx": ("o1turn", ""),
              "romm": ("romm", ""), "valiant": ("valiant", ""), "min_adapt": ("minimal_adaptive", "")},
-    "torus": {"dim_order": ("dimension_order", "by_crossing"), "dim_order_bal": ("dimension_order", "balanced"),
+    "torus": {"dim_order": ("dimension_order", "by_crossing"), "dim_order_bal": ("dimension_order", "by_crossing"),
               "valiant": ("valiant", "by_crossing"), "min_adapt": ("minimal_adaptive", "by_crossing")},
     "fly": {"dest_tag": ("dimension_order", "")},
     "fattree": {"nca": ("nearest_common_ancestor", ""), "anca": ("adaptive", "")},
@@ -159,6 +159,14 @@ def _dragonfly(settings: Settings, called: str, folder: Path) -> Network:
     return {"topology.kind": "dragonfly", "topology.concentration": k, "topology.group_routers": 2 * k,
             "topology.global_channels": k, "topology.groups": 2 * k * k + 1, "topology.arrangement": "absolute",
             "topology.channel_delay": [10, 100]}, {}
+
+
+def used_vcs(settings: Settings) -> int:
+    """Returns the number of virtual channels that packets use between routers."""
+    number = settings.whole("num_vcs", 1)
+    # Packets of a dragonfly use virtual channel 0 before the global channel, and 1 from it on. The others hold packets
+    # only in the channels from terminals.
+    return min(number, 2) if settings["topology"] == "dragonflynew" else number
 
 
 def links_file(settings: Settings, called: str, folder: Path) -> Path:

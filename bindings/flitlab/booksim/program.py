@@ -32,7 +32,7 @@ from flitlab.booksim.stats_file import writer
 from flitlab.booksim.stepwise import StepwiseSources
 from flitlab.booksim.trace import TraceSimulation
 from flitlab.booksim.traffic import sizes
-from flitlab.booksim.translation import hardware, refuse_unused
+from flitlab.booksim.translation import hardware, not_pipelined, refuse_unused
 from flitlab.experiment import Experiment
 from flitlab.toml import read_text
 
@@ -184,6 +184,9 @@ def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
         warnings.warn(f"buffers of {values['router.buffer_flits']} flits are simulated as {_LARGEST_BUFFER}.",
                       stacklevel=2)
         values["router.buffer_flits"] = _LARGEST_BUFFER
+    for stage, cycles in not_pipelined(settings).items():
+        warnings.warn(f"{stage} of {cycles} cycles: flits wait for one another in this stage of BookSim, and flitlab "
+                      "has a pipeline.", stacklevel=2)
     types = message_types(settings, settings.whole("classes", 1))
     values |= {"traffic.mode": "host", "run.seed": seed} | types.values
     rapidchiplet.check(settings, file)

@@ -10,7 +10,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.booksim.keys import EQUIVALENT, IGNORED, KEYS
-from flitlab.booksim.networks import Network, network
+from flitlab.booksim.networks import Network, network, used_vcs
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.statements import items, read
 from flitlab.booksim.traffic import simulation, traffic
@@ -69,14 +69,15 @@ def _router(settings: Settings, called: str) -> dict[str, Any]:
     if settings["router"] != "iq":
         raise ConfigError(f"{called}: router = {settings['router']} is not translated: flitlab's canonical router is "
                           "BookSim's input-queued one, router = iq.")
+    vcs, input_speedup = used_vcs(settings), settings.whole("input_speedup", 1)
+    if vcs < settings.whole("num_vcs", 1):  # BookSim assigns virtual channels to the inputs of the crossbar
+        input_speedup = min(input_speedup, vcs)
     values: dict[str, Any] = {
-        "router.vcs": settings.whole("num_vcs", 1), "router.buffer_flits": _buffer(settings),
+        "router.vcs": vcs, "router.buffer_flits": _buffer(settings),
         "router.hold_switch_for_packet": bool(settings["hold_switch_for_packet"]),
         "router.wait_for_tail_credit": bool(settings["wait_for_tail_credit"]),
-        "router.input_speedup": settings.whole("input_speedup", 1),
+        "router.input_speedup": input_speedup,
         "router.output_speedup": settings.whole("output_speedup", 1),
-        # From the switch to the sender over a channel of 1 cycle; one more in each of the two routers.
-        "router.credit_delay": settings.whole("credit_delay") + 2,
     }
     return values | _allocators(settings, called) | _stages(settings, called)
 
@@ -120,8 +121,11 @@ def _arbiters(settings: Settings, called: str, arbiter: str) -> dict[str, Any]:
     if priority not in _PRIORITIES:
         raise ConfigError(f"{called}: priority = {priority} is not translated. flitlab reads {', '.join(_PRIORITIES)}.")
     compares = _PRIORITIES[priority]
-    if all(str(settings[name]).startswith("islip") for name in ("vc_allocator", "sw_allocator")):
-        compares = ""  # BookSim's iSLIP ignores priorities, so they have an effect only at the sources
+    # BookSim's iSLIP ignores priorities, so they have an effect only at the sources and in the other allocator. The
+    # switch allocator decides how many packets a router sends, so flitlab has no age or hops with an iSLIP there.
+    allocators = [str(settings[name]).startswith("islip") for name in ("sw_allocator", "vc_allocator")]
+    if all(allocators) or (allocators[0] and priority in ("age", "hop_count")):
+        compares = ""
     values: dict[str, Any] = {"router.arbiter": compares or arbiter}
     classes = settings.whole("classes", 1)
     priorities = [settings.whole_of(text, "class_priority")
@@ -142,8 +146,10 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
     if vc < 1 or switch < 1 or traversal < 1:
         raise ConfigError(f"{called}: vc_alloc_delay = {vc}, sw_alloc_delay = {switch}, st_prepare_delay + "
                           f"st_final_delay = {traversal} are not translated if one of them is 0. Use at least 1.")
-    values: dict[str, Any] = {"router.internal_speedup": speedup,
-                              "router.speculative": bool(settings["speculative"])}
+    # From the switch to the sender over a channel of 1 cycle; one more in each of the two routers.
+    credit = settings.whole("credit_delay") + 2
+    values: dict[str, Any] = {"router.internal_speedup": speedup, "router.speculative": bool(settings["speculative"]),
+                              "router.credit_delay": credit}
     queue = settings.whole("output_buffer_size", -999999999)
     if speedup > 1 or outputs > 1:
         if queue == 0:
@@ -157,7 +163,8 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
     if settings["speculative"]:
         raise ConfigError(f"{called}: speculative = 1 is not translated with internal_speedup = {speedup}. Use one "
                           "of them.")
-    ways = set(_ways(Fraction(speedup).limit_denominator(64), [routing] * (routing > 0) + [vc], switch))
+    rounds = Fraction(speedup).limit_denominator(64)
+    ways = set(_ways(rounds, [routing] * (routing > 0) + [vc], switch))
     if len({leaves for _, leaves in ways}) > 1:
         raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated with these delays: the time of a "
                           "flit in a router would depend on the cycle of its arrival. Use another number of rounds, "
@@ -168,9 +175,23 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
     known = min(max(routing - 1, 0), switch_cycle)
     # Without internal speedup a flit leaves the router one cycle after the switch is granted.
     granted = min(switch, leave_cycle - switch_cycle + 1)
+    # A flit that has waited for a credit begins with the switch, in the first round of a cycle, and may leave a cycle
+    # earlier than a head that has gone through the stages before. In flitlab it does not, so credits make up for it.
+    crossed = min(cycles for _, cycles in _ways(rounds, [], switch)) + traversal - 1
+    earlier = leave_cycle - switch_cycle - crossed
     return values | {"router.routing_delay": known, "router.vc_allocation_delay": switch_cycle - known,
                      "router.switch_allocation_delay": granted,
-                     "router.switch_traversal_delay": leave_cycle - switch_cycle + 1 - granted}
+                     "router.switch_traversal_delay": leave_cycle - switch_cycle + 1 - granted,
+                     "router.credit_delay": credit - earlier}
+
+
+def not_pipelined(settings: Settings) -> dict[str, int]:
+    """Returns stages of several cycles, and their cycles. In BookSim (iq_router.cpp) such a stage takes what has come
+    together, and nothing else before that has left it. It is so for all inputs of a router at once."""
+    stages = {"a routing_delay": settings.whole("routing_delay"),
+              "an st_prepare_delay + st_final_delay": settings.whole("st_prepare_delay")
+              + settings.whole("st_final_delay")}
+    return {stage: cycles for stage, cycles in stages.items() if cycles > 1}
 
 
 def _ways(speedup: Fraction, before_switch: list[int], switch: int) -> Iterator[tuple[int, int]]:

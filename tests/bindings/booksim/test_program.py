@@ -98,6 +98,43 @@ def test_the_printed_latency_without_load_is_booksims(row, run):
     assert status == 255 and values(out)["Packet latency"] == float(row["latency"])
 
 
+@pytest.mark.parametrize(("statements", "latency"), [
+    ("vc_buf_size=1", 32), ("vc_buf_size=1 internal_speedup=2.0", 23),
+    ("vc_buf_size=1 internal_speedup=2.0 routing_delay=0", 23), ("vc_buf_size=1 internal_speedup=3.0", 23),
+    ("vc_buf_size=2 internal_speedup=3.0 routing_delay=2", 19),
+])
+def test_small_buffers_pass_flits_on_as_fast_as_in_booksim(statements, latency, run):
+    """The latencies were printed by BookSim. Each flit of a packet waits for the credit of an earlier one."""
+    _, out, _ = run("c", "topology=torus", "n=2", "routing_function=dim_order", "traffic=neighbor", "num_vcs=4",
+                    "use_noc_latency=0", "injection_rate=0.0005", "max_samples=4", "packet_size=4", "warmup_periods=1",
+                    "stopping_thres=-1.0", "acc_stopping_thres=-1.0", *statements.split())
+    assert values(out)["Packet latency"] == latency
+
+
+def test_a_dragonfly_uses_two_virtual_channels(run):
+    """BookSim accepts 0.424. With four virtual channels in use, it would be 0.8."""
+    _, out, _ = run("c", "topology=dragonflynew", "k=1", "n=1", "routing_function=min", "num_vcs=8", "buf_size=512",
+                    "injection_rate=0.9", "sim_type=throughput", "sample_period=2000", "warmup_periods=1",
+                    "max_samples=4", "latency_thres=-1.0")
+    assert values(out)["Accepted flit rate"] == pytest.approx(0.424, rel=0.08)
+
+
+def test_message_types_share_the_virtual_channels_of_a_dragonfly(run):
+    status, out, errors = run("c", "topology=dragonflynew", "k=1", "n=1", "routing_function=min", "use_read_write=1",
+                              "injection_rate=0.01", "sample_period=500")
+    assert (status, errors) == (255, "") and values(out)["Packet latency"] > 50
+
+
+@pytest.mark.parametrize(("statements", "stages"), [
+    ([], []), (["routing_delay=2"], ["a routing_delay of 2"]),
+    (["routing_delay=3", "st_final_delay=2"], ["a routing_delay of 3", "an st_prepare_delay + st_final_delay of 2"]),
+])
+def test_stages_in_which_flits_of_booksim_wait_for_one_another_are_named(statements, stages, run):
+    _, _, errors = run("c", *MESH, "max_samples=1", *statements)
+    assert [line.removeprefix("flitlab-booksim: warning: ").partition(" cycles")[0]
+            for line in errors.splitlines()] == stages
+
+
 # The networks of BookSim's 11 files, and three that differ from cmeshconfig and flatflyconfig.
 SEPARABLE = "vc_allocator = separable_input_first; sw_allocator = separable_input_first; "
 CMESH = "topology = cmesh; n = 2; c = 4; xr = 2; yr = 2; "

@@ -51,6 +51,21 @@ def test_import_writes_a_file_with_the_same_network(tmp_path, cli):
     assert any(line.startswith("# - deadlock_warn_timeout = 100 (ignored): ") for line in comments)
 
 
+@pytest.mark.parametrize(("allocator", "arbiter"), [
+    ("islip", "round_robin"), ("islip(2)", "round_robin"), ("wavefront", "oldest_first"),
+    ("separable_input_first", "oldest_first"),
+])
+def test_islip_ignores_the_age_of_packets(allocator, arbiter, tmp_path):
+    e = experiment(MESH + f"priority = age; sw_allocator = {allocator}; vc_allocator = {allocator};", tmp_path)
+    assert e["router.arbiter"] == arbiter
+
+
+def test_a_dragonflys_buffers_are_those_of_all_its_virtual_channels(tmp_path):
+    e = experiment("topology = dragonflynew; k = 1; n = 1; routing_function = min; num_vcs = 8; buf_size = 64; "
+                   "input_speedup = 4;", tmp_path)
+    assert e["router.vcs"] == 2 and e["router.buffer_flits"] == 8 and e["router.input_speedup"] == 2
+
+
 @pytest.mark.parametrize("row", list(csv.DictReader((HERE / "latency.csv").read_text().splitlines())),
                          ids=lambda row: f"{row['statements'] or 'defaults'}, {row['flits']} flits")
 def test_the_latency_without_load_is_booksims(row, tmp_path):
@@ -195,7 +210,7 @@ def test_hot_spots_receive_all_packets(tmp_path):
     (TORUS + "k = 3; n = 3;", {"topology.kind": "torus", "topology.shape": [3, 3, 3],
                                "topology.channel_delay": [2, 2, 2], "routing.vc_assignment": "by_crossing"}),
     ("topology = torus; routing_function = dim_order_bal; use_noc_latency = 0;",
-     {"topology.channel_delay": [1, 1], "routing.vc_assignment": "balanced"}),
+     {"topology.channel_delay": [1, 1], "routing.vc_assignment": "by_crossing"}),
     ("topology = mesh; routing_function = xy_yx; use_noc_latency = 0;", {"routing.algorithm": "o1turn"}),
     ("topology = fly; k = 10; n = 1; routing_function = dest_tag;",
      {"topology.shape": [1], "topology.concentration": 10}),
