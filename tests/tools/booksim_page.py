@@ -93,7 +93,8 @@ design. To use flitlab, replace this program by a link to flitlab-booksim, or by
     python run_experiment.py -e experiments/evaluation_booksim.json
 
 Do not set `PYTHONDONTWRITEBYTECODE`: without bytecode each start takes longer. RapidChiplet stops a design at
-the first text on stderr, so a configuration that flitlab cannot express ends with its message.
+the first text on stderr. So flitlab-booksim prints no warnings there if `mode` is set, and a configuration that flitlab
+cannot express ends with its message.
 [benchmarks.md](benchmarks.md#rapidchiplet) compares results and time.
 
 RapidChiplet adds these parameters to BookSim:

@@ -42,6 +42,11 @@ def test_rapidchiplets_tables_and_rates(chiplets):
     assert over_the_fourth["Packet latency"] - over_the_second["Packet latency"] == pytest.approx(8, abs=0.5)
 
 
+def test_rapidchiplet_sees_no_warnings(chiplets):
+    _, _, errors = chiplets("c", *CHIPLETS, "st_final_delay=3", "vc_buf_size=300")
+    assert errors == ""
+
+
 def test_means_with_rates_are_near_booksims(chiplets):
     Path("traffic.json").write_text(json.dumps([[0, 1, 3], [2, 0, 1], [1, 1, 0]]))
     found = values(chiplets("c", *CHIPLETS, "injection_rate=0.2", "sample_period=4000")[1])
