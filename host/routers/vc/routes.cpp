@@ -5,6 +5,7 @@
 #include "host/config/cross_checks.hpp"
 #include "host/config/memory.hpp"
 #include "host/config/topology_params.hpp"
+#include "host/routers/vc/table.hpp"
 #include "host/routing/ranks.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/hyperx_routes.hpp"

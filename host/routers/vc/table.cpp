@@ -11,6 +11,7 @@
 #include "host/topology/metrics.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab::vc {
 
