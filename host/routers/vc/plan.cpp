@@ -92,7 +92,8 @@ void VcPlan::set_classes(const Experiment& e) {
                                                                         : routing_classes(e));
   // The VCs are first divided among classes of packets; the VCs of each class are then divided into routing classes.
   for (u32 m = 0; m < std::max(t.message_classes, t.traffic.classes); ++m) {
-    const auto [first, end] = vc::vcs_of_class(e, m);
+    const vc::VcRange of_class = vc::vcs_of_class(e, m);
+    const u32 first = of_class.first, end = of_class.end;
     t.message_mask[m] = vc_range(first, end);
     u16* masks = t.class_mask[m];
     if (t.algorithm == vc::Algorithm::kMinimalAdaptive) {
