@@ -80,9 +80,10 @@ For the parameters of RapidChiplet see [below](#rapidchiplet).
 
 ### Comparison
 
-On the 8 of BookSim's 11 files that flitlab reads, mean latencies and accepted rates of the two programs agree within
-their confidence intervals or 3 % at three loads each, with [one exception](benchmarks.md#the-program-flitlab-booksim).
-flitlab-booksim takes 0.35 s to start and then a third to a sixteenth of BookSim's time.
+On the 11 of its files that BookSim accepts, mean latencies and accepted rates of the two programs agree within their
+confidence intervals or 3 % at three loads each ([table](benchmarks.md#the-program-flitlab-booksim)). The same page has
+rates past saturation, and random files. flitlab-booksim takes 0.2 to 0.3 s to start. BookSim's longer runs take 3 to 17
+times as long as flitlab-booksim's, and runs of less than 0.3 s are faster in BookSim.
 
 ### RapidChiplet
 
