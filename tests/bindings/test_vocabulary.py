@@ -31,7 +31,7 @@ def test_words_of_booksim_are_translated(given, expected_text):
     ({"traffic.pattern": "uniform_random"}, 'in flitlab it is "uniform"'),
     ({"topology.kind": "Mesh_XY"}, 'in flitlab it is "mesh"'),
     ({"router.flow_control": "vct"}, 'in flitlab it is "virtual_cut_through"'),
-    ({"internal_speedup": 2}, r"is BookSim's name: in flitlab it is router\.internal_speedup, an integer"),
+    ({"internal_speedup": 2}, r"is BookSim's name: in flitlab it is router\.internal_speedup"),
     ({"output_queue_depth": 2}, r"is SuperSim's name: in flitlab it is router\.output_queue_flits\."),
     ({"sim_power": 1}, r"sim_power = 1: flitlab has no model of power"),
     ({"router.congestion_sensor": "x"}, r"flitlab has no choice of congestion measures"),

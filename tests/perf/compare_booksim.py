@@ -79,6 +79,8 @@ PEAKS = {
     "src/examples/singleconfig": ((0.6, 0.8, 1.0), 2, ["sample_period=500"]),
     "src/examples/anynet/anynet_config": ((0.2, 0.4, 0.9), 3, []),
     "src/examples/dragonflyconfig": ((0.9,), 1, ["sample_period=300"]),
+    "src/examples/cmeshconfig": ((0.12, 0.2, 0.9), 3, []), "src/examples/flatflyconfig": ((0.5, 0.7, 0.95), 3, []),
+    "runfiles/dragonflyconfig": ((0.9,), 1, ["sample_period=300"]),
     "runfiles/ftreeconfig": ((0.7, 0.95), 3, []), "runfiles/meshconfig": ((0.35, 0.45, 0.9), 3, []),
 }
 
