@@ -76,8 +76,8 @@ inline constexpr struct TrafficParams {
                         .choices = "separate|shared|ranges",
                         .help =
                             "separate: the virtual channels are divided among the classes; shared: packets of all "
-                            "classes use all virtual channels; ranges: those of traffic.class_first_vc to "
-                            "traffic.class_last_vc.",
+                            "classes use all virtual channels; ranges: a class uses the virtual channels from its "
+                            "number in traffic.class_first_vc to its number in traffic.class_last_vc.",
                         .cite = "Dally & Towles 14.1.4",
                         .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1"};
   ParamRecord class_first_vc{

@@ -44,7 +44,7 @@ struct TraceControl {
 /// Fields of a terminal; `t` is a TerminalSize.
 struct TraceFields {
   FLITLAB_FIELDS(TraceFields,
-    (TraceControl, control, t.traces() * t.classes, "", "[class] progress of the trace; arrivals only at 0", "trace"),
+    (TraceControl, control, t.traces() * t.classes, "", "[class] progress of the trace; class 0 counts arrivals", "trace"),
     (Cycle, head, t.traces() * t.vcs, "cycle", "[VC] arrival of the latest head", "trace_head"),
     (TraceEntry, entry, t.traces() * t.classes * kTraceQueue, "", "[class][position] packets to send", "trace_entry"),
     (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"))

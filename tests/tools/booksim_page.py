@@ -82,8 +82,8 @@ For the parameters of RapidChiplet see [below](#rapidchiplet).
 
 On the 11 of its files that BookSim accepts, mean latencies and accepted rates of the two programs agree within their
 confidence intervals or 3 % at three loads each ([table](benchmarks.md#the-program-flitlab-booksim)). The same page has
-rates past saturation, and random files. flitlab-booksim takes 0.2 to 0.3 s to start. BookSim's longer runs take 3 to 17
-times as long as flitlab-booksim's, and runs of less than 0.3 s are faster in BookSim.
+rates past saturation, and random files. flitlab-booksim takes 0.2 to 0.3 s to start. Runs of BookSim of more than 2 s
+take about 3 to 17 times as long as flitlab-booksim's, and runs of less than 0.3 s are faster in BookSim.
 
 ### RapidChiplet
 
@@ -102,8 +102,8 @@ RapidChiplet adds these parameters to BookSim:
 
 - `mode = traffic`: packets are measured from the first cycle on.
 - `mode = trace` with `trace_file` and `ignore_cycles`: packets with dependencies. A node creates a packet when its
-  predecessors have arrived, not before its cycle, and when the packet before it has left the node. `classes` and
-  `sim_count` above 1 and `sim_type = batch` are refused.
+  predecessors have arrived, not before its cycle, and when the packet before it has left the node. `classes`,
+  `sim_count` and `subnets` above 1, `use_read_write`, `include_queuing = 0` and `sim_type = batch` are refused.
 - `routing_table_type = default` with `routing_table_file`: the routes of the table (RapidChiplet's algorithm `splif`).
 - `routing_table_type = extended`: as `default`, if no route depends on the port where packets enter a router. Other
   tables are refused, because flitlab's tables have one port for each router and destination. Most tables of

@@ -11,7 +11,7 @@ import numpy as np
 from flitlab._core import ConfigError
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.stepwise import Replies, Stepping
-from flitlab.booksim.traffic import MOST_CLASSES
+from flitlab.booksim.traffic import MOST_CLASSES, class_priorities
 
 _NAMES = ("read_request", "write_request", "read_reply", "write_reply")  # of the types of packets after PLAIN
 
@@ -57,16 +57,14 @@ def _values(settings: Settings, in_network: np.ndarray, with_replies: list[bool]
         return {}
     values: dict[str, Any] = {"traffic.classes": number, "traffic.class_vcs": "shared"}
     if settings["priority"] == "class":
-        priorities = settings.of_classes("class_priority", len(with_replies))
         values["traffic.class_priority"] = [
-            settings.whole_of(priorities[kind], "class_priority")
-            for kind, has_replies in enumerate(with_replies) for _ in range(4 if has_replies else 1)]
-    if any(with_replies):
+            priority for priority, has_replies in zip(class_priorities(settings, len(with_replies)), with_replies,
+                                                      strict=True) for _ in range(4 if has_replies else 1)]
+    # The routes of a dragonfly in BookSim do not look at the types of messages.
+    if any(with_replies) and settings["topology"] != "dragonflynew":
         ranges: list[tuple[int, int]] = []
         for has_replies in with_replies:
             ranges += [_vcs(settings, name, vcs) for name in _NAMES] if has_replies else [(0, vcs - 1)]
-        if settings["topology"] == "dragonflynew":  # its routes in BookSim do not look at the types of messages
-            return values
         values |= {"traffic.class_vcs": "ranges", "traffic.class_first_vc": [first for first, _ in ranges],
                    "traffic.class_last_vc": [last for _, last in ranges]}
     return values

@@ -105,8 +105,8 @@ def _flat_butterfly(settings: Settings, called: str, folder: Path) -> Network:
         return values, {}
     if n != 2 or x != k:
         raise ConfigError(f"{called}: n = {n} and x = {x} are not translated for topology = flatfly with "
-                          f"use_noc_latency = 1: delays follow from places of the routers, which are those of flitlab "
-                          f"with n = 2 and x = y = k = {k} only. Use these, or use_noc_latency = 0.")
+                          f"use_noc_latency = 1: delays follow from the places of routers, and flitlab places them as "
+                          f"BookSim does only if n = 2 and x = y = k = {k}. Use these, or use_noc_latency = 0.")
     if xr > _NEAR:
         raise ConfigError(f"{called}: xr = {xr} is not translated for topology = flatfly with use_noc_latency = 1: "
                           f"above {_NEAR}, channels of nodes take several cycles, and in flitlab they take one.")

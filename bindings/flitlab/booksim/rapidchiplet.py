@@ -26,8 +26,9 @@ def check(settings: Settings, called: str) -> None:
     if settings["mode"] not in ("", "traffic", "trace"):
         raise ConfigError(f"{called}: mode = {settings['mode']} is not one of RapidChiplet's: traffic, trace.")
     if settings["mode"] == "trace":
-        for name in ("classes", "sim_count"):
-            if settings[name] != 1:
+        for name, only in (("classes", 1), ("sim_count", 1), ("subnets", 1), ("use_read_write", 0),
+                           ("include_queuing", 1)):
+            if settings[name] != only:
                 raise ConfigError(f"{called}: mode = trace is not translated with {name} = {settings[name]}.")
         if settings["sim_type"] == "batch":
             raise ConfigError(f"{called}: mode = trace is not translated with sim_type = batch.")

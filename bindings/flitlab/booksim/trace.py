@@ -59,9 +59,10 @@ def trace_of(packets: Any, nodes: int, by_cycle: bool, path: Path) -> Trace:
                               "ids of packets.") from None
         for at in successors[-1]:
             before[at] += 1
-    for number, told, found in zip(columns["id"], columns["num_deps"], before, strict=True):
-        if found > told:
-            raise ConfigError(f"{path}: packet {number} has num_deps = {told}, and stands in rev_deps of {found}.")
+    for number, given, found in zip(columns["id"], columns["num_deps"], before, strict=True):
+        if found > given:
+            raise ConfigError(f"{path}: packet {number} has num_deps = {given}, and its number of predecessors by "
+                              f"rev_deps is {found}.")
     return Trace(columns["id"], columns["cycle"], columns["src"], columns["dst"], columns["num_flits"],
                  columns["num_deps"], successors, by_cycle)
 
@@ -75,7 +76,7 @@ class TraceSimulation(Simulation):
         super().__init__(sources, replace(rules, sample_period=longest, max_samples=1, warmup_periods=0), out, write)
         self.runtime = 0
         self._trace = trace
-        self._missing = list(trace.predecessors)  # of each packet, those that have not arrived
+        self._missing = list(trace.predecessors)  # [packet] predecessors that have not arrived
         self._ready: list[list[tuple[int, int, int]]] = [[] for _ in range(sources.nodes)]  # cycle, number, index
         self._visits: list[tuple[int, int]] = []  # cycle in which a node may create its next packet, and the node
         self._created: list[tuple[int, int]] = []  # index and cycle of packets in the order of their creation

@@ -68,6 +68,11 @@ def _mode(settings: Settings, called: str, load: float, classes: int) -> dict[st
     return {"traffic.load": round(load, 12)}
 
 
+def class_priorities(settings: Settings, classes: int) -> list[int]:
+    """Returns the priority of each class of packets."""
+    return [settings.whole_of(text, "class_priority") for text in settings.of_classes("class_priority", classes)]
+
+
 def sizes(settings: Settings, number: int, classes: int) -> list[tuple[int, int]]:
     """Returns pairs of a length in flits and its weight for a class of packets."""
     lengths = items(settings.of_classes("packet_size", classes)[number]) or [""]

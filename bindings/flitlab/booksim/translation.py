@@ -13,7 +13,7 @@ from flitlab.booksim.keys import EQUIVALENT, IGNORED, KEYS
 from flitlab.booksim.networks import Network, network, used_vcs
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.statements import items, read
-from flitlab.booksim.traffic import simulation, traffic
+from flitlab.booksim.traffic import class_priorities, simulation, traffic
 
 _ALLOCATORS = {"islip": "islip", "separable_input_first": "separable_input_first",
                "separable_output_first": "separable_output_first", "wavefront": "wavefront",
@@ -128,8 +128,7 @@ def _arbiters(settings: Settings, called: str, arbiter: str) -> dict[str, Any]:
         compares = ""
     values: dict[str, Any] = {"router.arbiter": compares or arbiter}
     classes = settings.whole("classes", 1)
-    priorities = [settings.whole_of(text, "class_priority")
-                  for text in settings.of_classes("class_priority", classes)]
+    priorities = class_priorities(settings, classes)
     if priority == "class" and classes > 1:
         values["traffic.class_priority"] = priorities
     return values

@@ -72,9 +72,9 @@ inline constexpr struct RouterParams {
                                .default_value = "separable_input_first",
                                .choices = words_of(SwitchAllocator{}),
                                .help =
-                                   "Allocator of the crossbar. separable_input_first: an input chooses among its "
-                                   "virtual channels; separable_input_first_by_output: first among the outputs that "
-                                   "they request, then among those that request this output.",
+                                   "Allocator of the crossbar. separable_input_first: an input chooses one of its "
+                                   "virtual channels. separable_input_first_by_output: an input chooses an output, "
+                                   "then one of the virtual channels that request this output.",
                                .cite = "Dally & Towles 19.3-19.4; by_output: BookSim 2, separable_input_first"};
   ParamRecord allocator_iterations{.path = "router.allocator_iterations",
                                    .type = ParamType::kInt,

@@ -129,7 +129,7 @@ def test_packets_that_wait_in_vain_end_a_trace_after_ten_times_its_last_cycle(tr
     ((7, 0, 0, 2, 1, 0, []), r"several packets with one id"),
     ((1, 0, 0, 2, 1, 0, [8]), r"rev_deps = \[8\] of packet 1"),
     ((1, 0, 0, 2, 1, 0, 7), r"rev_deps = 7"),
-    ((1, 0, 0, 2, 1, 0, [7]), r"packet 7 has num_deps = 0, and stands in rev_deps of 1"),
+    ((1, 0, 0, 2, 1, 0, [7]), r"packet 7 has num_deps = 0, and its number of predecessors by rev_deps is 1"),
 ])
 def test_traces_that_are_wrong(packet, message, trace):
     status, _, errors = trace(packets=[PACKETS[0][:6] + ([],), packet])
@@ -164,6 +164,8 @@ def test_rapidchiplets_files_that_are_wrong(name, text, message, chiplets):
     ("trace_file=none mode=trace", r"trace_file = none cannot be read"),
     ("mode=trace classes=2", r"mode = trace is not translated with classes = 2"),
     ("mode=trace sim_count=2", r"mode = trace is not translated with sim_count = 2"),
+    ("mode=trace subnets=2", r"mode = trace is not translated with subnets = 2"),
+    ("mode=trace include_queuing=0", r"mode = trace is not translated with include_queuing = 0"),
     ("mode=trace sim_type=batch", r"mode = trace is not translated with sim_type = batch"),
     ("traffic_file=none", r"traffic_file = none cannot be read"),
 ])
