@@ -251,6 +251,15 @@ inline std::vector<Experiment> variations(std::string_view kind) {
        {"1.7 router.switch_allocator=islip", "1.25 router.input_speedup=2 router.switch_allocator=wavefront",
         "2.5 router.arbiter=random router.hold_switch_for_packet=true topology.channel_width=0.75"})
     list.push_back(experiment(Settings("traffic.load=0.5 router.internal_speedup=", more)));
+  // Stages of several cycles in rounds, and pointers over the virtual channels of all ports.
+  for (const char* more :
+       {"router.internal_speedup=1.5 router.switch_allocation_delay=2 router.vc_allocation_delay=3",
+        "router.internal_speedup=2 router.routing_delay=2 router.switch_traversal_delay=0 router.output_speedup=2",
+        "router.injection_credit_delay=5 router.buffer_flits=2", "router.vc_pointer_spans_ports=true",
+        "router.vc_pointer_spans_ports=true router.vc_allocator=islip",
+        "router.vc_pointer_spans_ports=true router.vc_allocator=separable_output_first "
+        "routing.algorithm=minimal_adaptive"})
+    list.push_back(experiment(Settings("traffic.load=0.5 router.vcs=4 ", more)));
   return list;
 }
 

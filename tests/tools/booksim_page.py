@@ -169,10 +169,6 @@ The network is BookSim's, and the random numbers are not, so results agree withi
   flit, BookSim accepts 10 % more past saturation than flitlab.
 - `anca` draws two upward ports in BookSim and takes the one with fewer flits behind it. flitlab compares all upward
   ports.
-- With `internal_speedup` above 1, flitlab approximates the rounds of a cycle. Without load, latencies are equal if
-  buffers are as large as packets. With smaller ones, a packet of several flits can take a cycle more. Throughput of
-  buffers of one or two flits differs by up to 6 %, with one virtual channel of one flit by up to 18 %. Past
-  saturation, a dragonfly with `internal_speedup = 1.7` accepts 29 % more in flitlab.
 - All channels from the terminals of a dragonfly have `num_vcs` virtual channels in BookSim, and the others use two of
   them. In flitlab all channels have two. If all packets have one destination, it receives up to 17 % less in flitlab.
 

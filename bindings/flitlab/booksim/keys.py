@@ -56,9 +56,7 @@ KEYS: dict[str, Fate] = {
     "injection_rate": Fate(EXACT, "`traffic.load`, which is in flits: multiplied by the mean of `packet_size`"),
     "injection_rate_uses_flits": Fate(EXACT, "`traffic.load`, not multiplied"),
     "input_speedup": Fate(EXACT, "`router.input_speedup`"),
-    "internal_speedup": Fate(EQUIVALENT, "`router.internal_speedup`. A pipeline stage of 1 cycle is a round in "
-                             "BookSim; flitlab's delays are set so that heads take as many cycles. If this depends on "
-                             "the cycle of arrival (1.7 with `routing_delay = 1`), it is refused"),
+    "internal_speedup": Fate(EXACT, "`router.internal_speedup`"),
     "k": Fate(EXACT, "`topology.shape`, `topology.concentration`, `topology.children`"),
     "latency_thres": _ENDS,
     "link_failures": Fate(REFUSED, "set `topology.random_failures` in flitlab"),

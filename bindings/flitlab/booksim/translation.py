@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +107,8 @@ def _allocators(settings: Settings, called: str) -> dict[str, Any]:
         if arguments.setdefault(of, argument) != argument:
             raise ConfigError(f"{called}: vc_allocator = {settings['vc_allocator']} and sw_allocator = {text} are not "
                               f"translated: in flitlab {of} holds for both.")
+    # The arbiters of these allocators have an input for each virtual channel of each output port.
+    values["router.vc_pointer_spans_ports"] = values["router.vc_allocator"] != "wavefront"
     values["router.allocator_iterations"] = settings.whole_of(arguments.get("router.allocator_iterations", "1"),
                                                               "sw_allocator", 1)
     return values | _arbiters(settings, called, arguments.get("router.arbiter", "round_robin"))
@@ -135,7 +136,7 @@ def _arbiters(settings: Settings, called: str, arbiter: str) -> dict[str, Any]:
 
 
 def _stages(settings: Settings, called: str) -> dict[str, Any]:
-    """Returns the delays of pipeline stages. With internal speedup, a stage of 1 cycle takes one round of the cycle."""
+    """Returns speedup and the delays of pipeline stages."""
     speedup, outputs = float(settings["internal_speedup"]), settings.whole("output_speedup", 1)
     if not 1 <= speedup <= 8:
         raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated: flitlab has 1 to 8 rounds in a "
@@ -145,10 +146,12 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
     if vc < 1 or switch < 1 or traversal < 1:
         raise ConfigError(f"{called}: vc_alloc_delay = {vc}, sw_alloc_delay = {switch}, st_prepare_delay + "
                           f"st_final_delay = {traversal} are not translated if one of them is 0. Use at least 1.")
-    # From the switch to the sender over a channel of 1 cycle; one more in each of the two routers.
-    credit = settings.whole("credit_delay") + 2
+    # A credit leaves when switch allocation ends. It takes a cycle in each of the two routers, or a router and a
+    # terminal, over a channel of 1 cycle. Terminals do not add credit_delay.
+    credit = 2 + switch - 1
     values: dict[str, Any] = {"router.internal_speedup": speedup, "router.speculative": bool(settings["speculative"]),
-                              "router.credit_delay": credit}
+                              "router.credit_delay": credit + settings.whole("credit_delay"),
+                              "router.injection_credit_delay": credit}
     queue = settings.whole("output_buffer_size", -999999999)
     if speedup > 1 or outputs > 1:
         if queue == 0:
@@ -156,32 +159,8 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
                               "Use -1 for no limit.")
         # BookSim's queue takes flits while it holds fewer than its size, flitlab's while all crossbar outputs fit in.
         values["router.output_queue_flits"] = 0 if queue < 0 else queue + outputs - 1
-    if speedup == 1:
-        return values | {"router.routing_delay": routing, "router.vc_allocation_delay": vc,
-                         "router.switch_allocation_delay": switch, "router.switch_traversal_delay": traversal}
-    if settings["speculative"]:
-        raise ConfigError(f"{called}: speculative = 1 is not translated with internal_speedup = {speedup}. Use one "
-                          "of them.")
-    rounds = Fraction(speedup).limit_denominator(64)
-    ways = set(_ways(rounds, [routing] * (routing > 0) + [vc], switch))
-    if len({leaves for _, leaves in ways}) > 1:
-        raise ConfigError(f"{called}: internal_speedup = {speedup} is not translated with these delays: the time of a "
-                          "flit in a router would depend on the cycle of its arrival. Use another number of rounds, "
-                          "such as 1.5 or 2.0.")
-    # The earliest cycle of the switch: with fewer rounds in a cycle, a flit waits for the next one.
-    switch_cycle, leave_cycle = min(ways)
-    leave_cycle += traversal - 1
-    known = min(max(routing - 1, 0), switch_cycle)
-    # Without internal speedup a flit leaves the router one cycle after the switch is granted.
-    granted = min(switch, leave_cycle - switch_cycle + 1)
-    # A flit that has waited for a credit begins with the switch, in the first round of a cycle, and may leave a cycle
-    # earlier than a head that has gone through the stages before. In flitlab it does not, so credits make up for it.
-    crossed = min(cycles for _, cycles in _ways(rounds, [], switch)) + traversal - 1
-    earlier = leave_cycle - switch_cycle - crossed
-    return values | {"router.routing_delay": known, "router.vc_allocation_delay": switch_cycle - known,
-                     "router.switch_allocation_delay": granted,
-                     "router.switch_traversal_delay": leave_cycle - switch_cycle + 1 - granted,
-                     "router.credit_delay": credit - earlier}
+    return values | {"router.routing_delay": routing, "router.vc_allocation_delay": vc,
+                     "router.switch_allocation_delay": switch, "router.switch_traversal_delay": traversal}
 
 
 def not_pipelined(settings: Settings) -> dict[str, int]:
@@ -191,23 +170,3 @@ def not_pipelined(settings: Settings) -> dict[str, int]:
               "an st_prepare_delay + st_final_delay": settings.whole("st_prepare_delay")
               + settings.whole("st_final_delay")}
     return {stage: cycles for stage, cycles in stages.items() if cycles > 1}
-
-
-def _ways(speedup: Fraction, before_switch: list[int], switch: int) -> Iterator[tuple[int, int]]:
-    """Yields the cycle in which a head requests the switch and that in which it has crossed, both from its arrival on,
-    for arrivals in all cycles that differ. ``before_switch``, ``switch``: delays of stages in cycles. A stage of 1
-    cycle takes a round; a longer one ends in the first round of its last cycle."""
-    def first_round(cycle: int) -> int:
-        return cycle * speedup.numerator // speedup.denominator
-
-    def cycle_of(number: int) -> int:
-        return -(-(number + 1) * speedup.denominator // speedup.numerator) - 1
-
-    def after(number: int, delay: int) -> int:
-        return 1 + (number if delay == 1 else first_round(cycle_of(number) + delay - 1))
-
-    for arrival in range(speedup.denominator):
-        number = first_round(arrival)
-        for delay in before_switch:
-            number = after(number, delay)
-        yield cycle_of(number) - arrival, cycle_of(after(number, switch)) - arrival

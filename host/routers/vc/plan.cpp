@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "host/config/cross_checks.hpp"
 #include "host/plan/hops.hpp"
@@ -15,6 +16,7 @@
 #include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/vc/lanes/lanes.hpp"
 #include "kernels/routers/vc/params.hpp"
+#include "kernels/routers/vc/rounds.hpp"
 #include "kernels/routers/vc/turns.hpp"
 #include "kernels/traffic/class_totals.hpp"
 
@@ -175,9 +177,36 @@ double VcPlan::mean_hops() const {
   return mean_cost([](u32, u32) { return 1.0; });
 }
 
+namespace {
+
+bool has_several_rounds(const vc::VcTable& t) { return t.rounds > t.round_cycles; }
+
+/// Returns the cycles from the arrival of a head at a router until it wins the switch, and one more if it then leaves
+/// late (vc::first_late_round()), without other packets. Returns not-a-number if they depend on the cycle of arrival.
+double head_cycles(const vc::VcTable& t) {
+  const u32 allocation = t.speculative ? 0 : t.allocation_delay;
+  if (!has_several_rounds(t)) return t.routing_delay + allocation;
+  std::optional<Cycle> cycles;
+  for (Cycle arrival = 0; arrival < t.round_cycles; ++arrival) {
+    Cycle now = arrival;
+    u32 round = vc::rounds_before(t, now);
+    for (u32 delay : {t.routing_delay, allocation}) {
+      round = vc::round_after(t, now, round, delay);
+      while (vc::rounds_before(t, now + 1) <= round) ++now;
+    }
+    const bool late = round >= vc::first_late_round(t, now, vc::rounds_before(t, now + 1));
+    if (cycles && *cycles != now - arrival + late) return kNotMeasured;
+    cycles = now - arrival + late;
+  }
+  return *cycles;
+}
+
+}  // namespace
+
 double VcPlan::tail_after_head() const {
   const vc::VcTable& t = table_;
   if (!t.narrow) return traffic_.mean_length() - 1;
+  if (has_several_rounds(t)) return kNotMeasured;
   constexpr u32 kMostTerminals = 1024;  // for more, the mean over all pairs takes too long
   const bool any_order =
       t.algorithm == vc::Algorithm::kO1Turn || t.algorithm == vc::Algorithm::kRomm || vc::forbids_turns(t.algorithm);
@@ -233,15 +262,16 @@ double VcPlan::zero_load_latency(double hops) const {
   u32 enough = t.channel ? t.eject_delay + t.credit_delay : t.link_delay + t.credit_delay;
   for (const vc::PortChannel& c : channels_)
     enough = std::max<u32>(enough, (u32{c.link_delay} + c.credit_delay) * c.flits / c.cycles + 1);
+  if (has_several_rounds(t)) ++enough;  // a flit may leave a cycle later
   const double flowing = traffic_.mean_over_lengths(
       [&](u32 flits) { return flits <= t.buffer_flits || t.buffer_flits >= enough ? 1.0 : kNotMeasured; });
-  const double allocation = t.speculative ? 0 : t.allocation_delay;
   // A store-and-forward router waits for the packet's tail. Route computation overlaps with this wait.
+  const bool stores = t.flow_control == vc::FlowControl::kStoreAndForward;
+  if (stores && has_several_rounds(t)) return kNotMeasured;
   const double tail =
-      t.flow_control == vc::FlowControl::kStoreAndForward
-          ? traffic_.mean_over_lengths([&](u32 flits) { return std::max(flits - 1.0 - t.routing_delay, 0.0); })
-          : 0.0;
-  const double each = t.routing_delay + allocation + tail;
+      stores ? traffic_.mean_over_lengths([&](u32 flits) { return std::max(flits - 1.0 - t.routing_delay, 0.0); })
+             : 0.0;
+  const double each = head_cycles(t) + tail;
   double on_the_way = hops * (each + t.link_delay);
   const bool differs = t.by_tables && t.algorithm == vc::Algorithm::kValiant;
   if ((t.parallel || t.shortest || differs) && t.channel)

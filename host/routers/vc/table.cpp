@@ -58,14 +58,17 @@ void check_class_ranges(const Experiment& e, u32 parts) {
   }
 }
 
+/// Returns the cycles from the win of the switch to the channel. With internal speedup, a flit that wins the switch in
+/// the last round of a cycle takes one more (vc::first_late_round()).
 u32 crossing_delay(const Experiment& e) {
-  return e.u32_of(param::router.switch_allocation_delay) + e.u32_of(param::router.switch_traversal_delay);
+  const u32 cycles = e.u32_of(param::router.switch_allocation_delay) + e.u32_of(param::router.switch_traversal_delay);
+  return e.f64(param::router.internal_speedup) > 1 ? cycles - 1 : cycles;
 }
 
 u32 eject_delay(const Experiment& e) { return crossing_delay(e) + 1; }
 
 u32 inbox_slots(const VcTable& t) {
-  u32 longest = std::max({t.channel ? 0 : t.link_delay, t.eject_delay, t.credit_delay});
+  u32 longest = std::max({t.channel ? 0 : t.link_delay, t.eject_delay, t.credit_delay, t.injection_credit_delay});
   for (std::size_t i = 0; t.channel && i < std::size_t{t.routers} * t.network_ports; ++i)
     longest = std::max({longest, u32{t.channel[i].link_delay}, u32{t.channel[i].credit_delay}});
   return std::bit_ceil(longest + 1);
@@ -177,7 +180,10 @@ void set_delays(VcTable& t, const Experiment& e) {
   t.link_delay = crossing_delay(e) + e.ints(param::channels.delay)[0];
   t.eject_delay = eject_delay(e);
   t.inject_delay = 1;
+  t.switch_delay = static_cast<u8>(e.u32_of(param::router.switch_allocation_delay));
   t.credit_delay = e.u32_of(param::router.credit_delay);
+  const u32 to_terminals = e.u32_of(param::router.injection_credit_delay);
+  t.injection_credit_delay = to_terminals ? to_terminals : t.credit_delay;
   for (std::size_t i = 0; t.channel && i < std::size_t{t.routers} * t.network_ports; ++i)
     t.narrow |= t.channel[i].flits < t.channel[i].cycles;
 }
@@ -230,6 +236,7 @@ void set_choices(VcTable& t, const Experiment& e) {
   t.speculative = e.flag(param::router.speculative);
   t.hold_switch = e.flag(param::router.hold_switch_for_packet);
   t.wait_for_tail_credit = e.flag(param::router.wait_for_tail_credit);
+  t.pointer_spans_ports = e.flag(param::router.vc_pointer_spans_ports);
   set_speedup(t, e);
   t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
   if (e.has(param::routing.intermediate)) t.intermediate = e.choice<Intermediate>(param::routing.intermediate);

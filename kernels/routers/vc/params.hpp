@@ -67,6 +67,15 @@ inline constexpr struct RouterParams {
                            .choices = words_of(VcAllocator{}),
                            .help = "Allocator of output virtual channels.",
                            .cite = "Dally & Towles 19.3-19.4"};
+  ParamRecord vc_pointer_spans_ports{
+      .path = "router.vc_pointer_spans_ports",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "The round-robin pointer of an input virtual channel is over the virtual channels of all output ports. So a "
+          "packet that goes to another output port than the packet before it prefers the lowest free virtual channel. "
+          "Otherwise the pointer is over the virtual channels of any output port.",
+      .cite = "BookSim 2: separable and iSLIP allocators"};
   ParamRecord switch_allocator{.path = "router.switch_allocator",
                                .type = ParamType::kChoice,
                                .default_value = "separable_input_first",
@@ -145,8 +154,8 @@ inline constexpr struct RouterParams {
                                .help =
                                    "Rounds of VC allocation and switch allocation in a cycle, on average: with 1.5 "
                                    "every second cycle has two. The number is a ratio n/d of integers with d up to "
-                                   "64. Channels still carry one flit per cycle. More than 1: the network uses "
-                                   "scalar state.",
+                                   "64. A pipeline stage of d cycles takes d - 1 cycles and one round. Channels still "
+                                   "carry one flit per cycle. More than 1: the network uses scalar state.",
                                .cite = "BookSim 2: internal_speedup"};
   ParamRecord output_queue_flits{.path = "router.output_queue_flits",
                                  .type = ParamType::kInt,
@@ -206,6 +215,15 @@ inline constexpr struct RouterParams {
                                "From the cycle in which a flit wins the switch to the first cycle in which the "
                                "upstream router can use its buffer slot.",
                            .cite = "Dally & Towles 16.2"};
+  ParamRecord injection_credit_delay{
+      .path = "router.injection_credit_delay",
+      .type = ParamType::kInt,
+      .default_value = "0",
+      .min = 0,
+      .max = 64,
+      .unit = "cycles",
+      .help = "The same for credits that a router returns to its terminals. 0: as router.credit_delay.",
+      .cite = "BookSim 2: terminals add no credit_delay"};
 } router{};
 
 inline constexpr struct RoutingParams {

@@ -65,6 +65,7 @@ struct RouterPhase {
   FLITLAB_INLINE static void step(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
     const auto& t = v.t;
     const u32 first_word = (now & t.slot_mask) * t.port_words;
+    const u32 begin = rounds_before(t, now), end = rounds_before(t, now + 1);
     for (u32 w = 0; w < t.port_words; ++w) {
       u64& credits = router.at(t.router_fields.credit_mail, first_word + w);
       if (u64 arrivals = credits) {
@@ -81,25 +82,22 @@ struct RouterPhase {
         do {
           const u32 shift = lowest_bit(arrivals) & 0x38u;
           const u32 port = w * 8 + shift / 8, flit = static_cast<u32>((arrivals >> shift) & 0xFF);
-          if (receive_flit(v, router, control, index, port, flit)) start_arrived(v, router, control, port, flit, now);
+          if (receive_flit(v, router, control, index, port, flit))
+            start_arrived(v, router, control, port, flit, now, begin);
           arrivals &= ~u64{0xFF} << shift;
         } while (arrivals);
       }
     }
-    const u32 end = rounds_before(t, now + 1);
-    for (u32 round = rounds_before(t, now); round != end; ++round) allocate(v, router, control, index, now, round);
+    const u32 late = t.queue_flits ? first_late_round(t, now, end) : end;
+    PortSet leaving = 0;
+    for (u32 round = begin; round != end; ++round) {
+      if (round == late) leaving = queued_ports(t, router);
+      allocate(v, router, control, index, now, round);
+    }
     const Outbox<V> outbox(v, t.vcs * t.ring, now);
-    if (t.queue_flits) send_queued(v, outbox, router, control, index);
+    if (t.queue_flits) send_queued(v, outbox, router, control, index, late == end ? queued_ports(t, router) : leaving);
     if (t.late_credits) return_owed(v, outbox, router, index);
     if (t.narrow) advance_channels(t, router, control, index);
-  }
-
-  /// Returns the number of the first round in cycle `now` (32 bits). Without internal speedup, each cycle has one
-  /// round, of the same number.
-  template <class T>
-  FLITLAB_INLINE static u32 rounds_before(const T& t, Cycle now) {
-    if (t.round_cycles == 1) return now * t.rounds;
-    return static_cast<u32>(u64{now} * t.rounds / t.round_cycles);
   }
 
   /// One round of VC allocation and switch allocation.
@@ -113,7 +111,7 @@ struct RouterPhase {
       waiting |= word.waiting;
       pending |= word.pending;
     }
-    if (pending) release_pending(v, router, control, now);
+    if (pending) release_pending(v, router, control, round);
     if (waiting) allocate_vcs(v, router, control, index, now, round);
     for (u32 w = 0; w < t.set_words; ++w) ready |= word_of(t, router, control, w << t.set_shift).ready();
     if (ready || (t.speculative && waiting)) allocate_switch(v, router, control, index, waiting != 0, now, round);

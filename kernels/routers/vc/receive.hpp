@@ -41,22 +41,23 @@ FLITLAB_INLINE bool receive_flit(const V& v, const Item<W>& router, RouterContro
   return head & (in.packets == 1);
 }
 
-/// Starts route computation of the packet at the front, whose head has just arrived.
+/// Starts route computation of the packet at the front, whose head has just arrived, in the first round of cycle `now`.
 template <class V, int W>
 FLITLAB_INLINE void start_arrived(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 flit_byte,
-                                  Cycle now) {
+                                  Cycle now, u32 round) {
   const auto& t = v.t;
   const u32 vc = (flit_byte & kVcBits) - 1u;
-  start_front(t, word_of(t, router, control, port), port, vc, router.at(t.router_fields.input, port * t.vcs + vc), now);
+  start_front(t, word_of(t, router, control, port), port, vc, router.at(t.router_fields.input, port * t.vcs + vc), now,
+              round);
 }
 
 /// Admits packets to switch allocation when their VC allocation delay is over.
 template <class V, int W>
-FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, Cycle now) {
+FLITLAB_INLINE void release_pending(const V& v, const Item<W>& router, RouterControl& control, u32 round) {
   const auto& t = v.t;
   const auto pending = [](const RouterControl& word) { return word.pending; };
   for_each_vc(t, router, control, pending, [&](u32 port, u32 vc) {
-    if (static_cast<i32>(now - router.at(t.router_fields.input, port * t.vcs + vc).ready_at) < 0) return;
+    if (static_cast<i32>(round - router.at(t.router_fields.input, port * t.vcs + vc).ready_at) < 0) return;
     RouterControl& word = word_of(t, router, control, port);
     const u64 bit = u64{1} << bit_of(t, port, vc);
     word.pending &= ~bit;

@@ -4,6 +4,7 @@
 /// Towles section 17.2). Without speedup, the inputs and outputs of the crossbar are the ports.
 #include "kernels/common/outbox.hpp"
 #include "kernels/routers/vc/narrow.hpp"
+#include "kernels/routers/vc/rounds.hpp"
 
 namespace flitlab::vc {
 
@@ -45,7 +46,8 @@ FLITLAB_INLINE void depart(const V& v, const Out& outbox, const Item<W>& router,
 template <class V, class Out>
 FLITLAB_INLINE void return_credit(const V& v, const Out& outbox, u32 index, u32 port, u32 vc) {
   const auto& t = v.t;
-  outbox.credit(port, t.peers[std::size_t{index} * t.ports + port], vc, credit_delay_of(t, index, port));
+  outbox.credit(port, t.peers[std::size_t{index} * t.ports + port], vc,
+                port < t.network_ports ? credit_delay_of(t, index, port) : t.injection_credit_delay);
 }
 
 /// Adds a flit that has won the switch to the queue of its output port.
@@ -67,15 +69,24 @@ FLITLAB_INLINE void close_full_queues(const T& t, const Item<W>& router, RouterC
                                                 << port_bit(t, port);
 }
 
-/// Sends the first flit of each queue whose channel accepts one, and reopens the outputs.
+/// Returns the ports that have flits in their queues.
+template <class T, int W>
+FLITLAB_INLINE u64 queued_ports(const T& t, const Item<W>& router) {
+  u64 ports = 0;
+  for (u32 port = 0; port < t.ports; ++port) ports |= u64{router.at(t.router_fields.queues, port).flits != 0} << port;
+  return ports;
+}
+
+/// Sends the first flit of each queue of `ports` whose channel accepts one, and reopens the outputs.
 template <class V, class Out, int W>
-FLITLAB_INLINE void send_queued(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
-                                u32 index) {
+FLITLAB_INLINE void send_queued(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
+                                u64 ports) {
   const auto& t = v.t;
   for (u32 w = 0; w < t.set_words; ++w) word_of(t, router, control, w << t.set_shift).closed = 0;
-  for (u32 port = 0; port < t.ports; ++port) {
+  for (; ports; ports &= ports - 1) {
+    const u32 port = lowest_bit(ports);
     PortQueues& q = router.at(t.router_fields.queues, port);
-    if (!q.flits || (t.narrow && is_occupied(t, router, index, port))) continue;
+    if (t.narrow && is_occupied(t, router, index, port)) continue;
     const u8 flit = router.at(t.router_fields.queue, port * t.queue_flits + q.first);
     q.first = static_cast<u16>(q.first + 1u == t.queue_flits ? 0 : q.first + 1u);
     --q.flits;

@@ -71,7 +71,7 @@ static_assert(sizeof(PortState) == 8);
 /// One input virtual channel: a buffer of `buffer_flits` flits that holds a queue of packets.
 struct InputVc {
   FLITLAB_MEMBERS(InputVc,
-    (Cycle, ready_at, "cycle", "first cycle in which the front packet may act"),
+    (Cycle, ready_at, "cycle", "first cycle in which the front packet may act (with internal speedup: round)"),
     (u16, flits, "flits", "in the buffer, in the order of the queued packets"),
     (u16, left, "flits", "of the front packet that have not left (from route computation on)"),
     (u8, first, "", "position of the front packet in `ring`"),
@@ -178,6 +178,7 @@ struct VcTable {
   u32 eject_delay;             ///< switch grant to arrival at the terminal, cycles
   u32 inject_delay;            ///< sending by the terminal to arrival at the router, cycles
   u32 credit_delay;            ///< switch grant to the cycle in which the upstream router can use the credit, cycles
+  u32 injection_credit_delay;  ///< the same for the terminal, cycles
   const PortChannel* channel;  ///< [routers][network_ports]; null: all channels have link_delay and credit_delay
   u32 narrow;                  ///< whether the width of a channel is less than 1
   FlowControl flow_control;
@@ -193,6 +194,8 @@ struct VcTable {
   u8 wait_for_tail_credit;                   ///< router.wait_for_tail_credit
   u8 input_speedup = 1, output_speedup = 1;  ///< router.*_speedup
   u8 crossbar_factor = 1;                    ///< the larger one of input_speedup and output_speedup
+  u8 switch_delay = 1;                       ///< router.switch_allocation_delay
+  u8 pointer_spans_ports = 0;                ///< router.vc_pointer_spans_ports
   u16 rounds = 1, round_cycles = 1;          ///< router.internal_speedup: `rounds` rounds in `round_cycles` cycles
   u8 late_credits = 0;                       ///< an input port can owe several credits
   u16 crossbar_vcs[kMaxSpeedup] = {};        ///< [n] VCs that use the n-th crossbar input of their port
@@ -280,7 +283,8 @@ inline bool has_speedup(const VcTable& t) { return t.queue_flits || t.late_credi
 /// Returns whether a plan's allocators and arbiters are the default ones.
 inline bool has_default_allocators(const VcTable& t) {
   return t.vc_allocator == VcAllocator::kInputFirst && t.switch_allocator == SwitchAllocator::kInputFirst &&
-         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch && !has_speedup(t);
+         t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch && !t.pointer_spans_ports &&
+         !has_speedup(t);
 }
 
 /// A plan with open-loop traffic. The constant hides the member of the same name, so that generic code compiles without
@@ -347,6 +351,7 @@ struct PlainTable : Traffic, PlainVcTable {
   static constexpr u8 hold_switch = 0;
   static constexpr u8 wait_for_tail_credit = 0;
   static constexpr u8 input_speedup = 1, output_speedup = 1, crossbar_factor = 1;
+  static constexpr u8 pointer_spans_ports = 0;
   static constexpr u16 rounds = 1, round_cycles = 1;
   static constexpr u8 late_credits = 0;
   static constexpr u32 queue_flits = 0;

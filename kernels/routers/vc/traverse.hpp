@@ -5,11 +5,12 @@
 
 namespace flitlab::vc {
 
-/// Starts route computation of the packet at the front of an input VC. `word`: control word with the port's sets.
+/// Starts route computation of the packet at the front of an input VC, in a round of cycle `now`. `word`: control word
+/// with the port's sets.
 template <class T>
-FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 vc, InputVc& in, Cycle from) {
+FLITLAB_INLINE void start_front(const T& t, RouterControl& word, u32 port, u32 vc, InputVc& in, Cycle now, u32 round) {
   in.stage = VcState::kRouting;
-  in.ready_at = from + t.routing_delay;
+  in.ready_at = round_after(t, now, round, t.routing_delay);
   word.waiting |= u64{1} << bit_of(t, port, vc);
 }
 
@@ -66,10 +67,11 @@ FLITLAB_INLINE void take_descriptor(const V& v, const Out& outbox, const Item<W>
   in.stage = VcState::kBody;
 }
 
-/// After a tail, releases the output VC and moves the next packet of the input VC to the front.
+/// After a tail, releases the output VC and moves the next packet of the input VC to the front: its route computation
+/// starts in the next round.
 template <class V, int W>
 FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc,
-                                   u32 out_port, Cycle now) {
+                                   u32 out_port, Cycle now, u32 round) {
   const auto& t = v.t;
   InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
   RouterControl& word = word_of(t, router, control, port);
@@ -78,7 +80,7 @@ FLITLAB_INLINE void release_output(const V& v, const Item<W>& router, RouterCont
   word.granted &= ~(u64{1} << bit_of(t, port, vc));
   in.first = next_position(in.first, t.ring);
   in.stage = VcState::kIdle;
-  if (--in.packets) start_front(t, word, port, vc, in, now + 1);
+  if (--in.packets) start_front(t, word, port, vc, in, now + (round + 1 == rounds_before(t, now + 1)), round + 1);
 }
 
 /// Moves one flit of input VC (port, vc) to output port `out_port`, with the extra work for heads and tails. `round`:
@@ -89,7 +91,7 @@ FLITLAB_INLINE void send_flit(const V& v, const Item<W>& router, RouterControl& 
   const Outbox<V> outbox(v, v.t.vcs * v.t.ring, now);
   const u32 flit_byte = cross(v, outbox, router, control, index, port, vc, out_port);
   if (flit_byte & kHeadMark) take_descriptor(v, outbox, router, index, port, vc, out_port);
-  if (flit_byte & kTailMark) release_output(v, router, control, port, vc, out_port, now);
+  if (flit_byte & kTailMark) release_output(v, router, control, port, vc, out_port, now, round);
   if (v.t.hold_switch)
     router.at(v.t.router_fields.connection, crossbar_input(v.t, port, vc)) =
         flit_byte & kTailMark ? Connection{} : Connection{round, vc + 1};

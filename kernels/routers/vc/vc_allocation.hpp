@@ -9,9 +9,9 @@ namespace flitlab::vc {
 /// Computes the packet's route if it is due. Returns whether the packet may bid for an output VC in this cycle.
 template <class V, int W>
 FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
-                              InputVc& in, Cycle now) {
+                              InputVc& in, u32 round) {
   const auto& t = v.t;
-  if (static_cast<i32>(now - in.ready_at) < 0) return false;
+  if (static_cast<i32>(round - in.ready_at) < 0) return false;
   const u32 flat = port * t.vcs + vc;
   Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
   if (in.stage == VcState::kRouting || t.adapts) {
@@ -20,6 +20,7 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
       raise_fault(control.fault, kFaultNoRoute, port);
       return false;
     }
+    if (t.pointer_spans_ports && in.out_port != route.port) in.pick = 0;
     in.out_port = static_cast<u8>(route.port);
     in.allowed = route.allowed;
     if constexpr (V::traced) {
@@ -37,7 +38,7 @@ FLITLAB_INLINE bool route_due(const V& v, const Item<W>& router, RouterControl& 
 /// Grants output VC `vc` of in.out_port to input VC (port, in_vc).
 template <class V, int W>
 FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 in_vc,
-                             InputVc& in, u32 vc, Cycle now) {
+                             InputVc& in, u32 vc, Cycle now, u32 round) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + in_vc;
   OutputVc& out = router.at(t.router_fields.output, in.out_port * t.vcs + vc);
@@ -46,7 +47,7 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
   in.out_vc = static_cast<u8>(vc);
   in.pick = static_cast<u8>(vc + 1);
   in.stage = VcState::kHead;
-  in.ready_at = now + t.allocation_delay;
+  in.ready_at = round_after(t, now, round, t.allocation_delay);
   word_of(t, router, control, in.out_port).taken |= u64{1} << bit_of(t, in.out_port, vc);
   RouterControl& word = word_of(t, router, control, port);
   const u64 bit = u64{1} << bit_of(t, port, in_vc);
@@ -67,7 +68,7 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
 /// for all), and `claim` keeps the best bidder of each output VC. Returns whether any input VC bid.
 template <class V, int W>
 FLITLAB_INLINE bool bid(const V& v, const Item<W>& router, RouterControl& control, u32 index, bool one_choice,
-                        bool first_iteration, const Turn& turn) {
+                        bool first_iteration, const Turn& turn, u32 round) {
   const auto& t = v.t;
   bool any = false;
   const auto waiting = [](const RouterControl& word) { return word.waiting; };
@@ -75,7 +76,7 @@ FLITLAB_INLINE bool bid(const V& v, const Item<W>& router, RouterControl& contro
     const u32 flat = port * t.vcs + vc;
     InputVc& in = router.at(t.router_fields.input, flat);
     if (first_iteration) {
-      if (!route_due(v, router, control, index, port, vc, in, turn.now)) return;
+      if (!route_due(v, router, control, index, port, vc, in, round)) return;
       word_of(t, router, control, port).bids |= u64{1} << bit_of(t, port, vc);
     } else if (!((vcs_of(t, word_of(t, router, control, port).bids, port) >> vc) & 1)) {
       return;
@@ -97,7 +98,7 @@ FLITLAB_INLINE bool bid(const V& v, const Item<W>& router, RouterControl& contro
 
 /// Grants each bidder one of the output VCs that it won, and clears the claims for the next iteration.
 template <class V, int W>
-FLITLAB_INLINE void accept(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now) {
+FLITLAB_INLINE void accept(const V& v, const Item<W>& router, RouterControl& control, u32 index, Cycle now, u32 round) {
   const auto& t = v.t;
   const auto bidders = [](const RouterControl& word) { return word.waiting & word.bids; };
   for_each_vc(t, router, control, bidders, [&](u32 port, u32 vc) __attribute__((always_inline)) {
@@ -111,7 +112,7 @@ FLITLAB_INLINE void accept(const V& v, const Item<W>& router, RouterControl& con
         claim = kNoOwner;
       }
     }
-    if (won) grant_vc(v, router, control, index, port, vc, in, first_at_or_after(won, in.pick), now);
+    if (won) grant_vc(v, router, control, index, port, vc, in, first_at_or_after(won, in.pick), now, round);
   });
 }
 
@@ -126,7 +127,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
   const auto waiting = [](const RouterControl& word) { return word.waiting; };
   for_each_vc(t, router, control, waiting, [&](u32 port, u32 vc) {
     InputVc& in = router.at(t.router_fields.input, port * t.vcs + vc);
-    if (!route_due(v, router, control, index, port, vc, in, now)) return;
+    if (!route_due(v, router, control, index, port, vc, in, round)) return;
     word_of(t, router, control, port).bids |= u64{1} << bit_of(t, port, vc);
     ++bidders;
   });
@@ -141,7 +142,7 @@ FLITLAB_INLINE void wavefront_vcs(const V& v, const Item<W>& router, RouterContr
       const Packet& packet = router.at(t.router_fields.ring, flat * t.ring + in.first);
       const u32 needed = credits_to_take(t, packet.flits);
       if (free_vcs(t, router, control, in.out_port, 1u << (column % t.vcs), needed)) {
-        grant_vc(v, router, control, index, port, vc, in, column % t.vcs, now);
+        grant_vc(v, router, control, index, port, vc, in, column % t.vcs, now, round);
         --bidders;
       }
     });
@@ -161,8 +162,8 @@ FLITLAB_INLINE void allocate_vcs(const V& v, const Item<W>& router, RouterContro
   const u32 iterations = t.vc_allocator == VcAllocator::kIslip ? t.iterations : 1;
   const Turn turn = turn_of(v, index, now, round);
   for (u32 iteration = 0; iteration < iterations; ++iteration) {
-    if (!bid(v, router, control, index, one_choice, iteration == 0, turn)) return;
-    accept(v, router, control, index, now);
+    if (!bid(v, router, control, index, one_choice, iteration == 0, turn, round)) return;
+    accept(v, router, control, index, now, round);
   }
 }
 

@@ -275,7 +275,6 @@ def test_topologies(text, changes, tmp_path):
     (MESH + "sw_allocator = islip(two); vc_allocator = islip(two);", r"two is not a whole number"),
     (MESH + "sw_allocator = separable_input_first(tree(2,matrix));", r"the arbiter tree\(2,matrix\) of an allocator"),
     (MESH + "internal_speedup = 0.5;", r"internal_speedup = 0\.5 is not translated: flitlab has 1 to 8 rounds"),
-    (MESH + "internal_speedup = 1.7;", r"internal_speedup = 1\.7 is not translated with these delays: the time of a"),
     (MESH + "classes = 9;", r"classes = 9 is not translated"),
     (MESH + "traffic = taper64;", r"traffic = taper64 is not translated"),
     (MESH + "seed = time;", r"seed = time is not translated"),

@@ -68,7 +68,7 @@ class NaiveVc {
   }
 
   void step_router(u32 r) {
-    const u32 crossing = rules_.switch_delay + rules_.traversal_delay;
+    const u32 crossing = rules_.switch_delay + rules_.traversal_delay - rules_.has_several_rounds();
     const vc_naive::Result result = routers[r].step(now_);
     counts.moves += result.wins;
     for (const vc_naive::Sent& s : result.flits) {
@@ -78,8 +78,9 @@ class NaiveVc {
     }
     for (const vc_naive::Return& c : result.credits) {
       const Peer& from = top_.peer(r, c.in_port);
-      const u32 extra = from.is_terminal ? 0 : rules_.extra_credit_delay(top_, r, c.in_port);
-      credits_[now_ + rules_.credit_delay + extra].push_back({from.is_terminal != 0, from.item, from.port, c.in_vc});
+      const u32 delay = from.is_terminal ? rules_.injection_credit_delay
+                                         : rules_.credit_delay + rules_.extra_credit_delay(top_, r, c.in_port);
+      credits_[now_ + delay].push_back({from.is_terminal != 0, from.item, from.port, c.in_vc});
     }
   }
 

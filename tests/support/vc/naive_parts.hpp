@@ -63,10 +63,12 @@ struct Rules {
                  : List{}),
         own_delays(!e.is_single(vc::param::channels.delay) || !grid.empty()),
         credit_delay(e.u32_of(vc::param::router.credit_delay)),
+        injection_credit_delay(e.u32_of(vc::param::router.injection_credit_delay)),
         message_classes(flitlab::message_classes(e)),
         first_vc(e.has(param::traffic.class_first_vc) ? e.ints(param::traffic.class_first_vc) : List{}),
         last_vc(e.has(param::traffic.class_last_vc) ? e.ints(param::traffic.class_last_vc) : List{}),
         speculative(e.flag(vc::param::router.speculative)),
+        pointer_spans_ports(e.flag(vc::param::router.vc_pointer_spans_ports)),
         hold_switch(e.flag(vc::param::router.hold_switch_for_packet)),
         wait_for_tail(e.flag(vc::param::router.wait_for_tail_credit)),
         seed(static_cast<u64>(e.i64(param::run.seed))),
@@ -79,10 +81,12 @@ struct Rules {
         threshold(e.has(vc::param::routing.threshold) ? e.i64(vc::param::routing.threshold) : 0),
         priority(e.has(param::traffic.class_priority) ? e.ints(param::traffic.class_priority) : List{}) {
     if (priority.empty()) priority.assign(8, 0);
+    if (!injection_credit_delay) injection_credit_delay = credit_delay;
   }
 
   /// Returns whether several flits may win the switch for an output port in a cycle, so that it needs a queue.
-  bool has_output_queues() const { return output_speedup > 1 || internal_speedup > 1; }
+  bool has_output_queues() const { return output_speedup > 1 || has_several_rounds(); }
+  bool has_several_rounds() const { return internal_speedup > 1; }
   /// Returns the number of a cycle's first round. Whole numbers are reached despite errors of rounding.
   u32 first_round(Cycle cycle) const { return static_cast<u32>(cycle * internal_speedup + 1e-6); }
   bool wormhole() const { return flow_control == "wormhole"; }
@@ -142,9 +146,10 @@ struct Rules {
   std::vector<double> channel_width;  ///< of all channels, or of each dimension
   List grid;                          ///< numbers of routers in each dimension; empty: delays are not by distance
   bool own_delays;                    ///< channels have delays of their own
-  u32 credit_delay, message_classes;
+  u32 credit_delay, injection_credit_delay, message_classes;
   List first_vc, last_vc;  ///< [class] range of virtual channels; empty: equal shares
   bool speculative;
+  bool pointer_spans_ports;
   bool hold_switch, wait_for_tail;
   u64 seed;
   bool hypercube, rings;
@@ -238,7 +243,7 @@ struct InputVc {
   std::deque<PacketPtr> packets;  ///< packets whose head has arrived and whose tail has not left
   std::deque<u32> hops;           ///< their hops when the head arrived
   Stage stage = kIdle;
-  Cycle ready_at = 0;  ///< first cycle in which the present pipeline stage may act
+  u32 ready_at = 0;  ///< first round in which the present pipeline stage may act
   u32 out_port = 0, out_vc = 0;
   List allowed;      ///< output virtual channels that the packet may take
   u32 sent = 0;      ///< number of flits of the packet that have left

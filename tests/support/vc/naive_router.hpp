@@ -60,7 +60,7 @@ class Router {
     in.packets.push_back(flit.packet);
     in.hops.push_back(flit.packet->hops);
     note(EventKind::kArrived, flit, port, vc, 0, 0);
-    if (in.packets.size() == 1) start(in, now);
+    if (in.packets.size() == 1) start(in, now, rules_.first_round(now));
   }
 
   /// Processes a cycle after arriving flits and credits have been stored.
@@ -69,7 +69,7 @@ class Router {
     for (round_ = rules_.first_round(now); round_ < rules_.first_round(now + 1); ++round_) {
       won_.clear();
       close_ports(now);
-      route(now);
+      route();
       allocate_vcs(now);
       allocate_switch(now);
       result.wins += static_cast<u32>(won_.size());
@@ -86,6 +86,11 @@ class Router {
   u64 wasted = 0;                             ///< wins of the switch without a virtual channel or a credit
 
  private:
+  /// A flit in the queue of an output port.
+  struct Queued {
+    Sent sent;
+    Cycle leaves_from;  ///< first cycle at whose end it may leave
+  };
   /// A crossbar input and one of its virtual channels, whose flit goes to a crossbar output.
   struct Match {
     u32 from, vc, to;
@@ -119,19 +124,30 @@ class Router {
   }
   InputVc& input_of(u32 name) { return input[name / rules_.vcs][name % rules_.vcs]; }
 
-  void start(InputVc& in, Cycle from) {
+  /// The next stage of a packet after one of `delay` cycles that begins in a round of cycle `now`.
+  u32 round_after(Cycle now, u32 round, u32 delay) const {
+    if (delay == 0) return round;
+    return (delay == 1 ? round : rules_.first_round(now + delay - 1)) + 1;
+  }
+  Cycle cycle_of(u32 round, Cycle now) const {
+    while (rules_.first_round(now + 1) <= round) ++now;
+    return now;
+  }
+
+  void start(InputVc& in, Cycle now, u32 round) {
     in.stage = InputVc::kRouting;
-    in.ready_at = from + rules_.routing_delay;
+    in.ready_at = round_after(now, round, rules_.routing_delay);
   }
 
   /// Route computation: packets whose routing delay is over get a route and request an output virtual channel.
-  void route(Cycle now) {
+  void route() {
     for_each_input([&](u32 p, u32 v, InputVc& in) {
       in.bid = false;
-      if ((in.stage != InputVc::kRouting && in.stage != InputVc::kWaiting) || now < in.ready_at) return;
+      if ((in.stage != InputVc::kRouting && in.stage != InputVc::kWaiting) || round_ < in.ready_at) return;
       Packet& packet = *in.packets.front();
       if (in.stage == InputVc::kRouting || routes_.choose_anew()) {
         const Choice choice = routes_.choose(packet, index_, output);
+        if (rules_.pointer_spans_ports && in.out_port != choice.port) in.next_vc = 0;
         in.out_port = choice.port;
         in.allowed = choice.vcs;
       }
@@ -159,7 +175,7 @@ class Router {
     OutputVc& out = output[in.out_port][out_vc];
     in.stage = InputVc::kGranted;
     in.out_vc = out_vc;
-    in.ready_at = now + rules_.vc_delay;
+    in.ready_at = round_after(now, round_, rules_.vc_delay);
     in.next_vc = out_vc + 1;
     out.owner = port * rules_.vcs + vc;
     out.next_input = out.owner + 1;
@@ -238,11 +254,11 @@ class Router {
   }
 
   /// Returns the virtual channels of a crossbar input that may send, to one crossbar output or to any.
-  List ready(u32 x, Cycle now, u32 to = kNone) const {
+  List ready(u32 x, u32 to = kNone) const {
     List list;
     for (u32 v : vcs_of(x)) {
       const InputVc& in = input[port_of(x)][v];
-      if (in.stage == InputVc::kGranted && now >= in.ready_at && !in.buffer.empty() &&
+      if (in.stage == InputVc::kGranted && round_ >= in.ready_at && !in.buffer.empty() &&
           output[in.out_port][in.out_vc].credits && !closed_[in.out_port] && !is_held(x, target(x, v)) &&
           (to == kNone || target(x, v) == to))
         list.push_back(v);
@@ -260,11 +276,11 @@ class Router {
   void allocate_switch(Cycle now) {
     find_held();
     std::vector<Match> matches;
-    if (rules_.switch_allocator == "separable_input_first") matches = input_first(now);
-    if (rules_.switch_allocator == "separable_input_first_by_output") matches = input_first(now, true);
-    if (rules_.switch_allocator == "separable_output_first") matches = output_first(1, now);
-    if (rules_.switch_allocator == "islip") matches = output_first(rules_.iterations, now);
-    if (rules_.switch_allocator == "wavefront") matches = wavefront(now);
+    if (rules_.switch_allocator == "separable_input_first") matches = input_first();
+    if (rules_.switch_allocator == "separable_input_first_by_output") matches = input_first(true);
+    if (rules_.switch_allocator == "separable_output_first") matches = output_first(1);
+    if (rules_.switch_allocator == "islip") matches = output_first(rules_.iterations);
+    if (rules_.switch_allocator == "wavefront") matches = wavefront();
     // The order of crossbar inputs is that in which flits enter the queue of an output port.
     std::sort(matches.begin(), matches.end(), [](const Match& a, const Match& b) { return a.from < b.from; });
     for (const Match& m : matches) send(m, now);
@@ -306,17 +322,17 @@ class Router {
   /// Input-first allocation: each crossbar input selects one of its virtual channels, then each crossbar output grants
   /// one of the requesting inputs. `by_output`: an input first selects an output, in turn, unless its arbiter compares
   /// packets.
-  std::vector<Match> input_first(Cycle now, bool by_output = false) const {
+  std::vector<Match> input_first(bool by_output = false) const {
     std::map<u32, u32> vc_of;
     std::map<u32, List> bidders;
     for (u32 x = 0; x < inputs_; ++x) {
-      List vcs = ready(x, now);
+      List vcs = ready(x);
       if (vcs.empty()) continue;
       if (by_output &&
           (rules_.arbiter == "round_robin" || rules_.arbiter == "matrix" || rules_.arbiter == "fixed_priority")) {
         std::set<u32> outputs;
         for (u32 v : vcs) outputs.insert(target(x, v));
-        vcs = ready(x, now, first_from(List(outputs.begin(), outputs.end()), next_output_[x]));
+        vcs = ready(x, first_from(List(outputs.begin(), outputs.end()), next_output_[x]));
       }
       vc_of[x] = pick_vc(x, vcs);
       bidders[target(x, vc_of[x])].push_back(x);
@@ -331,7 +347,7 @@ class Router {
 
   /// Output-first allocation: each crossbar output grants one crossbar input, then each input accepts one of its
   /// grants. iSLIP repeats this for several iterations, and only matches of the first one move pointers.
-  std::vector<Match> output_first(u32 iterations, Cycle now) const {
+  std::vector<Match> output_first(u32 iterations) const {
     std::vector<Match> matches;
     for (u32 i = 0; i < iterations; ++i) {
       std::map<u32, List> offers;  // granting crossbar outputs, by crossbar input
@@ -340,7 +356,7 @@ class Router {
         std::map<u32, u32> vc_of;
         List bidders;
         for (u32 x = 0; x < inputs_; ++x) {
-          const List vcs = ready(x, now, to);
+          const List vcs = ready(x, to);
           if (vcs.empty() || matched_input(matches, x)) continue;
           bidders.push_back(x);
           vc_of[x] = pick_vc(x, vcs);
@@ -349,7 +365,7 @@ class Router {
       }
       for (const auto& [x, list] : offers) {
         const u32 to = first_from(list, next_output_[x]);
-        matches.push_back({x, pick_vc(x, ready(x, now, to)), to, i == 0});
+        matches.push_back({x, pick_vc(x, ready(x, to)), to, i == 0});
       }
     }
     return matches;
@@ -357,13 +373,13 @@ class Router {
 
   /// Wavefront allocation of the switch: grants along the diagonals of the matrix of crossbar inputs and outputs, one
   /// diagonal after the other. The matrix is square, so it may have rows or columns that no input or output uses.
-  std::vector<Match> wavefront(Cycle now) const {
+  std::vector<Match> wavefront() const {
     const u32 n = std::max(inputs_, outputs_);
     std::vector<Match> matches;
     for (u32 d = 0; d < n; ++d)
       for (u32 x = 0; x < inputs_; ++x) {
         const u32 to = static_cast<u32>((mix64(round_) % n + d + n - x) % n);
-        const List vcs = ready(x, now, to);
+        const List vcs = ready(x, to);
         if (vcs.empty() || matched_input(matches, x) || matched_output(matches, to)) continue;
         matches.push_back({x, pick_vc(x, vcs), to, true});
       }
@@ -404,7 +420,7 @@ class Router {
     --out.credits;
     ++owed_[in_port][m.vc];
     ++in.sent;
-    if (flit.is_head()) in.ready_at = now;  // body flits need not wait any longer, even after a speculative win
+    if (flit.is_head()) in.ready_at = round_;  // body flits need not wait any longer, even after a speculative win
     if (m.moves_pointers) {
       of_input_[m.from].served(m.vc);
       of_output_[m.to].served(m.from);
@@ -412,14 +428,15 @@ class Router {
     }
     note(EventKind::kSwitchGranted, flit, in_port, m.vc, out_port, in.out_vc);
     won_.push_back({flit, in_port, m.vc, out_port, in.out_vc});
-    queue_[out_port].push_back(won_.back());
+    const Cycle switched = cycle_of(round_after(now, round_, rules_.switch_delay), now);
+    queue_[out_port].push_back({won_.back(), switched + rules_.has_several_rounds() - rules_.switch_delay});
     if (flit.is_head()) routes_.note_hop(*flit.packet, index_, out_port, in.out_vc);
     if (!flit.is_tail()) return;
     out.owner = kNone;
     in.packets.pop_front();
     in.hops.pop_front();
     in.stage = InputVc::kIdle;
-    if (!in.packets.empty()) start(in, now + 1);
+    if (!in.packets.empty()) start(in, cycle_of(round_ + 1, now), round_ + 1);
   }
 
   /// End of a cycle: each output port sends the first flit of its queue. A router without queues is not a special case:
@@ -427,8 +444,8 @@ class Router {
   std::vector<Sent> leave(Cycle now) {
     std::vector<Sent> flits;
     for (u32 p = 0; p < ports_; ++p) {
-      if (queue_[p].empty() || is_busy(p, now)) continue;
-      flits.push_back(queue_[p].front());
+      if (queue_[p].empty() || queue_[p].front().leaves_from > now || is_busy(p, now)) continue;
+      flits.push_back(queue_[p].front().sent);
       queue_[p].pop_front();
       ++sent_on[p];
       if (!top_.peer(index_, p).is_terminal)
@@ -458,20 +475,20 @@ class Router {
   const Routes& routes_;
   const Topology& top_;
   u32 index_, ports_;
-  u32 inputs_, outputs_;                 ///< numbers of crossbar inputs and outputs
-  Cycle round_ = 0;                      ///< number of this round of allocation; there may be several rounds in a cycle
-  std::vector<Sent> won_;                ///< flits that have won the switch in this round
-  std::map<u32, u32> connections_;       ///< virtual channel of the packet that holds the crossbar, by crossbar input
-  std::map<u32, u32> held_;              ///< the same, of the connections that exist in this round
-  Cycle connected_at_ = 0;               ///< round in which `connections_` was valid
-  List next_output_;                     ///< [crossbar input] round-robin pointer over crossbar outputs
-  std::vector<Arbiter> of_input_;        ///< [crossbar input] arbiter over its virtual channels
-  std::vector<Arbiter> of_output_;       ///< [crossbar output] arbiter over requesting crossbar inputs
-  std::vector<bool> closed_;             ///< [output port] no flit may win the switch for it in this round
-  std::vector<std::deque<Sent>> queue_;  ///< [output port] flits that have won the switch and have not left
-  std::vector<double> free_at_;          ///< [output port] time at which the channel has carried its flits
-  std::vector<List> owed_;               ///< [input port][VC] credits that wait
-  List next_owed_;                       ///< [input port] round-robin pointer over virtual channels with such credits
+  u32 inputs_, outputs_;            ///< numbers of crossbar inputs and outputs
+  Cycle round_ = 0;                 ///< number of this round of allocation; there may be several rounds in a cycle
+  std::vector<Sent> won_;           ///< flits that have won the switch in this round
+  std::map<u32, u32> connections_;  ///< virtual channel of the packet that holds the crossbar, by crossbar input
+  std::map<u32, u32> held_;         ///< the same, of the connections that exist in this round
+  Cycle connected_at_ = 0;          ///< round in which `connections_` was valid
+  List next_output_;                ///< [crossbar input] round-robin pointer over crossbar outputs
+  std::vector<Arbiter> of_input_;   ///< [crossbar input] arbiter over its virtual channels
+  std::vector<Arbiter> of_output_;  ///< [crossbar output] arbiter over requesting crossbar inputs
+  std::vector<bool> closed_;        ///< [output port] no flit may win the switch for it in this round
+  std::vector<std::deque<Queued>> queue_;  ///< [output port] flits that have won the switch and have not left
+  std::vector<double> free_at_;            ///< [output port] time at which the channel has carried its flits
+  std::vector<List> owed_;                 ///< [input port][VC] credits that wait
+  List next_owed_;                         ///< [input port] round-robin pointer over virtual channels with such credits
 };
 
 }  // namespace flitlab::testing::vc_naive

@@ -76,6 +76,7 @@ class RandomVc {
     };
     config_["router.vc_allocator"] = allocator();
     config_["router.switch_allocator"] = chance(5) ? word("separable_input_first_by_output") : allocator();
+    if (chance(3)) config_["router.vc_pointer_spans_ports"] = true;
     config_["router.allocator_iterations"] = draw(1, 4);
     config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first",
                                              "most_hops_first", "random", "fixed_priority", "highest_priority_first"}));
@@ -375,6 +376,7 @@ class RandomVc {
     config_["router.switch_allocation_delay"] = draw(1, 3);
     config_["router.switch_traversal_delay"] = draw(0, 3);
     config_["router.credit_delay"] = draw(1, 8);
+    config_["router.injection_credit_delay"] = draw(0, 8);
   }
 
   std::mt19937 random_;

@@ -159,9 +159,8 @@ struct BlockAudit {
       const u32 slot = s.slot(now + ahead);
       if (ahead < t.inject_delay) add(entering, s.terminal_flits(s.inject_flits, slot, row), connected);
       if (ahead < t.eject_delay) add(leaving, s.terminal_flits(s.eject_flits, slot, row), connected);
-      if (ahead >= t.credit_delay) continue;
-      leaving.add(s.of_terminals(s.eject_credits, slot, row));
-      entering.add(s.of_terminals(s.inject_credits, slot, row));
+      if (ahead < t.credit_delay) leaving.add(s.of_terminals(s.eject_credits, slot, row));
+      if (ahead < t.injection_credit_delay) entering.add(s.of_terminals(s.inject_credits, slot, row));
     }
   }
   /// add_network_channel() where routers write to rows of receivers.

@@ -220,7 +220,8 @@ struct Conversion {
   }
   FLITLAB_HD void form(Of<&T::credit_mail>, u8& x, At at) const {
     const u32 ahead = ahead_of(at.position);
-    arrival(x, CreditSlot<E>{&s.terminal_element(s.inject_credits, here(ahead), place(i))}, ahead, v.t.credit_delay);
+    arrival(x, CreditSlot<E>{&s.terminal_element(s.inject_credits, here(ahead), place(i))}, ahead,
+            v.t.injection_credit_delay);
   }
   FLITLAB_HD void form(Of<&T::control>, TerminalControl& x, At at) const {
     same(x, s.terminal[place(i)]);

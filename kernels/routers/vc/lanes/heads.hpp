@@ -218,7 +218,9 @@ struct Heads {
         if (kFirst) C::and_bits(lane_of(k.routed[port], position % L), ~u32{C::only(vc)});
         return false;
       }
-      element(k.out_port, position) = C::only(route.port);
+      const E out = C::only(route.port);
+      if (t.pointer_spans_ports && element(k.out_port, position) != out) element(k.pick_out, position) = 0;
+      element(k.out_port, position) = out;
       element(k.allowed, position) = static_cast<E>(route.allowed);
       if (kFirst) ready_at[position] = now;
       routed = static_cast<Position>(position);

@@ -248,8 +248,8 @@ struct Routers {
       any_tail |= tails[port];
       moves += C::count(won);
       if (port >= S::network_ports_of(v.t))
-        s.of_terminals(s.inject_credits, s.slot(now + v.t.credit_delay), s.row_of(b, port - S::network_ports_of(v.t))) =
-            vc;
+        s.of_terminals(s.inject_credits, s.slot(now + v.t.injection_credit_delay),
+                       s.row_of(b, port - S::network_ports_of(v.t))) = vc;
       else
         *reinterpret_cast<Row*>(s.credit_row(s.slot_of_leaving(now, v.t.credit_delay), port) +
                                 std::size_t{b} * C::lanes) = vc;
