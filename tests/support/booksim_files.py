@@ -132,9 +132,9 @@ def _router(draw: Draw, least: int, buffers: list[int]) -> Values:
     elif draw.random() < 0.3:
         values["hold_switch_for_packet"] = 1
     if draw.random() < 0.2:
-        values["internal_speedup"] = draw.choice([2.0, 3.0])
+        values["internal_speedup"] = draw.choice([1.5, 1.7, 2.0, 3.0])
         values["output_buffer_size"] = draw.choice([-1, 2, 4])
-    elif "vc_alloc_delay" not in values and draw.random() < 0.15:
+    if "vc_alloc_delay" not in values and draw.random() < 0.15:
         values["speculative"] = 1
     if draw.random() < 0.25:
         values["wait_for_tail_credit"] = 1

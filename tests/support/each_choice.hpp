@@ -140,6 +140,8 @@ class EachChoice {
             {"routing.algorithm=negative_first", Settings("topology.kind=mesh")},
             {"routing.algorithm=odd_even", Settings("topology.kind=mesh")},
             {"vc:traffic.pattern=next_group", Settings("topology.kind=dragonfly")},
+            {"routing.ejection_vcs=all", Settings("topology.kind=dragonfly")},
+            {"routing.ejection_vcs=class", Settings("topology.kind=dragonfly")},
             {"routing.congestion=port", Settings("topology.kind=dragonfly")},
             {"routing.congestion=class", Settings("topology.kind=dragonfly")},
             {"routing.algorithm=dal", Settings("topology.kind=hyperx")},

@@ -260,6 +260,7 @@ inline std::vector<Experiment> variations(std::string_view kind) {
         "router.vc_pointer_spans_ports=true router.vc_allocator=separable_output_first "
         "routing.algorithm=minimal_adaptive"})
     list.push_back(experiment(Settings("traffic.load=0.5 router.vcs=4 ", more)));
+  list.push_back(experiment(Settings("topology.kind=dragonfly routing.ejection_vcs=class router.vcs=4")));
   return list;
 }
 

@@ -154,10 +154,6 @@ The network is BookSim's, and the random numbers are not, so results agree withi
   flitlab. In BookSim, flits that reach such a stage wait until all flits in the stage have left it, whatever inputs of
   the router they come from. A packet of several flits therefore takes up to d cycles more in BookSim if the traversal
   of the switch takes d cycles more. Under load both stages make BookSim slower. flitlab-booksim prints a warning.
-- In BookSim, terminals take credits back as routers with `credit_delay = 1` do, whatever `credit_delay` is; in flitlab
-  as all routers do. This matters for buffers that hold fewer flits than are sent until a credit returns. A single
-  router with buffers of 2 flits, packets of 3 flits and `credit_delay = 3` accepts 0.43 flits per cycle in BookSim and
-  0.33 in flitlab; with `credit_delay = 1` both accept 0.43.
 - With `vc_alloc_delay` or `sw_alloc_delay` above 1, an assertion of BookSim fails if two packets meet in the stage.
 - If a route divides the virtual channels (`xy_yx`, `romm`, `valiant`, a torus) and their number is odd, the parts
   overlap in BookSim, where packets can then deadlock.

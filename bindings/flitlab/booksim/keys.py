@@ -44,8 +44,8 @@ KEYS: dict[str, Fate] = {
     "channel_sweep": _POWER, "channel_width": _POWER,
     "class_priority": Fate(EXACT, "`traffic.class_priority`, with `priority = class`"),
     "classes": Fate(EQUIVALENT, "`traffic.classes`, up to 8; classes share the virtual channels"),
-    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is 2 more: it counts from the switch to the sender. It "
-                         "holds for terminals, too, which have `credit_delay = 1` in BookSim"),
+    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is 2 more: it counts from the switch to the sender. "
+                         "Credits to terminals do not have it (`router.injection_credit_delay`)"),
     "deadlock_warn_timeout": Fate(IGNORED, "flitlab searches for deadlock itself (`run.watchdog_cycles`)"),
     "fail_seed": Fate(REFUSED, "set `topology.failure_seed` in flitlab"),
     "feedback_aging_scale": _POLICY, "feedback_offset": _POLICY,

@@ -158,7 +158,7 @@ def _dragonfly(settings: Settings, called: str, folder: Path) -> Network:
     # use_noc_latency.
     return {"topology.kind": "dragonfly", "topology.concentration": k, "topology.group_routers": 2 * k,
             "topology.global_channels": k, "topology.groups": 2 * k * k + 1, "topology.arrangement": "absolute",
-            "topology.channel_delay": [10, 100]}, {}
+            "topology.channel_delay": [10, 100], "routing.ejection_vcs": "class"}, {}
 
 
 def used_vcs(settings: Settings) -> int:

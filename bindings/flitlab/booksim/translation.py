@@ -146,12 +146,12 @@ def _stages(settings: Settings, called: str) -> dict[str, Any]:
     if vc < 1 or switch < 1 or traversal < 1:
         raise ConfigError(f"{called}: vc_alloc_delay = {vc}, sw_alloc_delay = {switch}, st_prepare_delay + "
                           f"st_final_delay = {traversal} are not translated if one of them is 0. Use at least 1.")
-    # A credit leaves when switch allocation ends. It takes a cycle in each of the two routers, or a router and a
-    # terminal, over a channel of 1 cycle. Terminals do not add credit_delay.
+    # A credit leaves when switch allocation ends, and takes a cycle in each of the two routers over a channel of 1
+    # cycle. Terminals do not add credit_delay, but their flits reach route computation one cycle later than in flitlab.
     credit = 2 + switch - 1
     values: dict[str, Any] = {"router.internal_speedup": speedup, "router.speculative": bool(settings["speculative"]),
                               "router.credit_delay": credit + settings.whole("credit_delay"),
-                              "router.injection_credit_delay": credit}
+                              "router.injection_credit_delay": credit + 1}
     queue = settings.whole("output_buffer_size", -999999999)
     if speedup > 1 or outputs > 1:
         if queue == 0:

@@ -241,6 +241,7 @@ void set_choices(VcTable& t, const Experiment& e) {
   t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
   if (e.has(param::routing.intermediate)) t.intermediate = e.choice<Intermediate>(param::routing.intermediate);
   if (e.has(param::routing.congestion)) t.congestion = e.choice<Congestion>(param::routing.congestion);
+  if (e.has(param::routing.ejection_vcs)) t.ejection_vcs = e.choice<EjectionVcs>(param::routing.ejection_vcs);
   if (e.has(param::routing.threshold)) t.threshold = static_cast<i32>(e.i64(param::routing.threshold));
   if (e.has(param::routing.vc_assignment)) t.vc_assignment = e.choice<VcAssignment>(param::routing.vc_assignment);
 }

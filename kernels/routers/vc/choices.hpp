@@ -21,6 +21,7 @@ FLITLAB_CHOICES(Algorithm, (kDimensionOrder, "dimension_order"), (kO1Turn, "o1tu
                 (kWestFirst, "west_first"), (kNorthLast, "north_last"), (kNegativeFirst, "negative_first"),
                 (kOddEven, "odd_even"), (kDal, "dal"), (kDimWar, "dimwar"), (kOmniWar, "omniwar"))
 FLITLAB_CHOICES(Congestion, (kPort, "port"), (kClass, "class"))
+FLITLAB_CHOICES(EjectionVcs, (kAll, "all"), (kClass, "class"))
 FLITLAB_CHOICES(Intermediate, (kRouter, "router"), (kGroup, "group"))
 FLITLAB_CHOICES(VcAssignment, (kDateline, "dateline"), (kBalanced, "balanced"), (kByCrossing, "by_crossing"),
                 (kAny, "any"))

@@ -267,6 +267,16 @@ inline constexpr struct RoutingParams {
                                "router, or any router of that router's group.",
                            .cite = "Kim et al., ISCA 2008, section 4.1",
                            .only_if = "topology.kind=dragonfly|megafly&routing.algorithm=valiant|ugal_l|par"};
+  ParamRecord ejection_vcs{
+      .path = "routing.ejection_vcs",
+      .type = ParamType::kChoice,
+      .default_value = "all",
+      .choices = words_of(EjectionVcs{}),
+      .help =
+          "VCs of channels to terminals. all: those of the packet's message class. class: those of the routing class "
+          "that the packet has on the channels of its last group.",
+      .cite = "BookSim 2: dragonflynew",
+      .only_if = "topology.kind=dragonfly|megafly&routing.algorithm=minimal|up_down|valiant|ugal_l|par"};
   ParamRecord congestion{.path = "routing.congestion",
                          .type = ParamType::kChoice,
                          .default_value = "port",

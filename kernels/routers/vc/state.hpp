@@ -221,6 +221,7 @@ struct VcTable {
   u8 by_tables;             ///< routes come from tables (table_routes.hpp), not from coordinates
   Intermediate intermediate;
   Congestion congestion;
+  EjectionVcs ejection_vcs;
   i32 threshold;                      ///< routing.threshold
   PortSet dim_ports[kMaxHyperxDims];  ///< HyperX: [dimension] ports of a router in it
   u32 hop_classes;                    ///< OmniWAR: most hops of a route, as many as there are classes of VCs

@@ -171,6 +171,18 @@ FLITLAB_INLINE u32 next_target(const T& t, const Out& outputs, u32 router, Packe
   return packet.route_bits & kPastIntermediate ? packet.dst : packet.via;
 }
 
+/// Returns the route of a packet from its last router to its terminal. On a further channel of the group, a packet that
+/// comes from another group would have the next class, if there is one.
+template <class T>
+FLITLAB_INLINE Route to_terminal(const T& t, u32 router, const Packet& packet, u32 in_port, u32 in_vc) {
+  if (t.ejection_vcs == EjectionVcs::kAll) return {packet.dst_port, t.message_mask[packet.message_class]};
+  const u16* masks = t.class_mask[packet.message_class];
+  if (in_port >= t.network_ports) return {packet.dst_port, masks[0]};
+  const u32 before = t.peers[std::size_t{router} * t.ports + in_port].item, last = t.class_of_vc[in_vc];
+  const bool rises = t.group[before] != t.group[router] && last + 1 < kMaxVcs && masks[last + 1];
+  return {packet.dst_port, masks[last + rises]};
+}
+
 /// Returns the route of a packet whose routing algorithm is kTable.
 template <class T, class Out>
 FLITLAB_INLINE Route layered_route(const T& t, const Out& outputs, u32 router, const Packet& packet) {
@@ -182,7 +194,7 @@ FLITLAB_INLINE Route layered_route(const T& t, const Out& outputs, u32 router, c
 template <class T, class Out>
 FLITLAB_INLINE Route table_route(const T& t, const Out& outputs, u32 router, Packet& packet, u32 in_port, u32 in_vc) {
   const u32 target = goes_via(t) ? next_target(t, outputs, router, packet, in_port, in_vc) : packet.dst;
-  if (router == target) return {packet.dst_port, t.message_mask[packet.message_class]};
+  if (router == target) return to_terminal(t, router, packet, in_port, in_vc);
   const TableRoutes<T, Out> routes{t, packet, outputs, router, in_port, in_vc};
   if (t.algorithm == Algorithm::kMinimalAdaptive) return routes.with_escape(target);
   return t.shortest ? routes.of_shortest(target) : routes.by_entry(target);

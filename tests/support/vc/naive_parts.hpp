@@ -75,6 +75,7 @@ struct Rules {
         hypercube(e.str(param::topology.kind) == "hypercube"),
         rings(!assignment.empty() && !has_failures(e)),
         by_group(e.has(vc::param::routing.intermediate) && e.str(vc::param::routing.intermediate) == "group"),
+        ejects_by_class(e.has(vc::param::routing.ejection_vcs) && e.str(vc::param::routing.ejection_vcs) == "class"),
         by_class(e.has(vc::param::routing.congestion) && e.str(vc::param::routing.congestion) == "class"),
         children(e.has("topology.children") ? e.ints(param::networks.children) : List{}),
         hyperx(e.has("topology.copies") ? e.ints(param::topology.shape) : List{}),
@@ -153,10 +154,11 @@ struct Rules {
   bool hold_switch, wait_for_tail;
   u64 seed;
   bool hypercube, rings;
-  bool by_group;  ///< a packet need not reach its intermediate router, only that router's group
-  bool by_class;  ///< queues of a packet's own virtual channels are compared
-  List children;  ///< children of routers in a fat tree, by level
-  List hyperx;    ///< routers in each dimension of a HyperX network
+  bool by_group;         ///< a packet need not reach its intermediate router, only that router's group
+  bool ejects_by_class;  ///< channels to terminals have classes of virtual channels, too
+  bool by_class;         ///< queues of a packet's own virtual channels are compared
+  List children;         ///< children of routers in a fat tree, by level
+  List hyperx;           ///< routers in each dimension of a HyperX network
   std::int64_t threshold;
   List priority;  ///< of each class of packets
 };
@@ -184,9 +186,10 @@ struct Packet {
   u32 decided_at = kNone;    ///< router of the last choice
   List detours;              ///< DAL: dimensions of hops that did not align a coordinate
   u32 last_dimension = kNone;
-  bool escaped = false;   ///< Duato: has taken an escape channel
-  u32 vc_class = 0;       ///< class of the last channel
-  u32 last_rank = kNone;  ///< rank of the last channel
+  bool escaped = false;             ///< Duato: has taken an escape channel
+  u32 vc_class = 0;                 ///< class of the last channel
+  u32 last_rank = kNone;            ///< rank of the last channel
+  bool from_another_group = false;  ///< the last channel leads from group to group
 
   /// Returns a hash of source and number of the packet, which decides ties.
   u64 hash() const { return mix64((u64{source} << 32) + id); }

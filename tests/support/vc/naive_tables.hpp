@@ -49,7 +49,10 @@ class TableRoutes {
     const u32 last = packet.destination / top_.concentration;
     if (rules_.goes_via()) decide(packet, r, output, vcs);
     const u32 to = rules_.goes_via() && !packet.second_leg ? packet.via : last;
-    if (r == to) return {top_.terminal_port(packet.destination), vcs};
+    if (r == to) {
+      const u32 c = std::min(packet.vc_class + packet.from_another_group, plan_.route_layers() - 1);
+      return {top_.terminal_port(packet.destination), rules_.ejects_by_class ? share(vcs, c) : vcs};
+    }
     if (rules_.deroutes()) return weighted(packet, r, to, output, vcs);
     if (rules_.adaptive()) return with_escape(packet, r, to, output, vcs);
     if (rules_.algorithm == "adaptive" || rules_.algorithm == "nearest_common_ancestor") {
@@ -82,6 +85,7 @@ class TableRoutes {
         packet.detours.push_back(packet.last_dimension);
       return;
     }
+    packet.from_another_group = !top_.group.empty() && top_.group[r] != top_.group[top_.peer(r, port).item];
     packet.vc_class = class_at(packet, r, port);
     packet.last_rank = rank(r, port);
   }
@@ -96,6 +100,9 @@ class TableRoutes {
     const u32 from = packet.source / top_.concentration;
     const u32 c =
         rules_.algorithm == "table" ? plan_.table().layer[from * top_.routers + to] : class_at(packet, r, port);
+    return share(vcs, c);
+  }
+  List share(const List& vcs, u32 c) const {
     const u32 n = static_cast<u32>(vcs.size()), classes = plan_.route_layers();
     return List(vcs.begin() + c * n / classes, vcs.begin() + (c + 1) * n / classes);
   }

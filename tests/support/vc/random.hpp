@@ -171,6 +171,8 @@ class RandomVc {
     const bool via = algorithm_ == "valiant" || algorithm_ == "ugal_l" || algorithm_ == "par";
     if (via && (kind_ == "dragonfly" || kind_ == "megafly"))
       config_["routing.intermediate"] = word(one_of({"router", "group"}));
+    if ((kind_ == "dragonfly" || kind_ == "megafly") && algorithm_ != "minimal_adaptive")
+      config_["routing.ejection_vcs"] = word(one_of({"all", "class"}));
     if (algorithm_ == "ugal_l" || algorithm_ == "par") config_["routing.threshold"] = integer(int(below(40)) - 20);
     const bool compares = algorithm_ == "dal" || algorithm_ == "dimwar" || algorithm_ == "omniwar";
     if (compares || algorithm_ == "ugal_l" || algorithm_ == "par")
