@@ -1,12 +1,10 @@
 #include "bindings/c/configuration.hpp"
 
-#include <algorithm>
 #include <sstream>
 #include <vector>
 
 #include <toml++/toml.h>
 
-#include "host/config/registry.hpp"
 #include "host/config/value.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
@@ -82,21 +80,8 @@ Experiment hosted_experiment(std::string_view text, const std::string& name, con
     where << error.source().begin;
     throw ConfigError(name + " is not valid TOML: " + std::string(error.description()) + " (" + where.str() + ").");
   }
-  RawConfig traffic;
-  for (auto entry = flat.begin(); entry != flat.end();)
-    if (entry->first.starts_with("traffic."))
-      traffic.insert(flat.extract(entry++));
-    else
-      ++entry;
   flat[std::string(param::traffic.mode.path)] = std::string("host");
-  const Experiment without_traffic = Experiment::resolve(flat, folder);
-  // Of the traffic, keep what applies to packets from a host, and names that do not exist, so that they are reported.
-  const std::vector<const ParamRecord*> known = parameters_of(without_traffic.kind());
-  for (const auto& [path, value] : traffic) {
-    const bool exists = std::any_of(known.begin(), known.end(), [&](const ParamRecord* p) { return p->path == path; });
-    if (path != param::traffic.mode.path && (!exists || without_traffic.has(path))) flat[path] = value;
-  }
-  return Experiment::resolve(flat, folder);
+  return Experiment::resolve(flat, folder, {}, "traffic.");
 }
 
 }  // namespace flitlab

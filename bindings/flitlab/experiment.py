@@ -163,10 +163,13 @@ class Experiment:
     def with_host_traffic(self) -> Experiment:
         """Returns a copy whose packets come from the program that steps the network (:meth:`flitlab.Network.inject`):
         ``traffic.mode = "host"``, without parameters of other traffic."""
-        records, mode = parameters_of(self["router.kind"]), {"traffic.mode": "host"}
-        values = {path: value for path, value in self.flat().items() if not path.startswith("traffic.")} | mode
-        without = [path for path in self._given if not applies(records[path], values)]
-        return self._compiled(mode, {}, without, check=False)
+        records, mode, flat = parameters_of(self["router.kind"]), {"traffic.mode": "host"}, self.flat()
+        values = {path: value for path, value in flat.items() if not path.startswith("traffic.")} | mode
+        # Parameters of traffic may depend on others that also apply to packets from a program.
+        while more := {path: value for path, value in flat.items()
+                       if path not in values and applies(records[path], values)}:
+            values |= more
+        return self._compiled(mode, {}, [path for path in self._given if path not in values], check=False)
 
     def with_routes(self, routes: Routes) -> Experiment:
         """Returns a copy with routes given by a function, which is compiled once to a routing table.

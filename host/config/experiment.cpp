@@ -108,7 +108,8 @@ Value default_for(const ParamRecord& record, const Experiment& e, const ModelRec
 
 }  // namespace
 
-Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, SharedTexts texts) {
+Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, SharedTexts texts,
+                               std::string_view optional) {
   Experiment e;
   e.base_dir_ = std::move(base_dir);
   e.texts_ = std::move(texts);
@@ -124,7 +125,7 @@ Experiment Experiment::resolve(const RawConfig& given, std::string base_dir, Sha
     const std::string path(record->path);
     const auto found = given.find(path);
     if (failing_condition(*record, e)) {
-      if (found != given.end())
+      if (found != given.end() && (optional.empty() || !path.starts_with(optional)))
         throw ConfigError(path + " = " + shown(found->second) + " has no effect here: it " +
                           why_not(*record, e, records) + ". Remove it (--unset " + path + ") or change the other key.");
       continue;

@@ -40,8 +40,10 @@ struct WordOf {
 class Experiment {
  public:
   /// Checks a configuration and adds the defaults. `base_dir`: folder to which relative file names refer. `texts`:
-  /// texts in memory that replace files, by the parameter that names the file. Throws ConfigError for the first error.
-  static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {});
+  /// texts in memory that replace files, by the parameter that names the file. `optional`: parameters whose paths begin
+  /// with it are left out if they do not apply; "": none. Throws ConfigError for the first error.
+  static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {},
+                            std::string_view optional = {});
 
   /// Returns the value of router.kind.
   const std::string& kind() const;

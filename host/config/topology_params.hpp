@@ -55,6 +55,10 @@ inline constexpr struct NetworkParams {
     record.only_if = only_if;
     return record;
   }
+  static constexpr ParamRecord up_to(ParamRecord record, double max) {
+    record.max = max;
+    return record;
+  }
 
   ParamRecord kind{.path = topology.kind.path,
                    .type = ParamType::kChoice,
@@ -240,7 +244,7 @@ inline constexpr struct NetworkParams {
                           "also joined to the next such router.",
                       .cite = "Dally 1991; Balfour & Dally, ICS 2006",
                       .only_if = "topology.kind=cmesh"};
-  ParamRecord concentration = topology.concentration;
+  ParamRecord concentration = up_to(topology.concentration, 64);
   ParamRecord failed_links{.path = "topology.failed_links",
                            .type = ParamType::kIntList,
                            .default_value = "[]",

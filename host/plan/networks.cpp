@@ -39,7 +39,7 @@ void check_sizes(const Experiment& e, const ParamRecord& size, const Size& s,
   if (s.routers > kMostRouters)
     throw ConfigError(given(e, size) + " makes a network of " + text_of(s.routers) + " routers; at most " +
                       std::to_string(kMostRouters) + " are supported without a grid. " + fix);
-  if (s.channels + terminals > kMostGraphPorts)
+  if (s.channels + terminals > kMostRouterPorts)
     throw ConfigError(given(e, size) + ": a router has " + std::to_string(static_cast<u64>(s.channels)) +
                       " channels; " + most_channels(terminals) + ". " + fix);
 }
@@ -77,7 +77,7 @@ Links of_order(const Experiment& e, u32 least, SizeOf size_of, Make make) {
   const auto fits = [&](u32 order) {
     const Size size = size_of(double(order));
     return is_prime_power(order) && size.routers <= kMostRouters &&
-           size.channels + e.u32_of(networks.concentration) <= kMostGraphPorts;
+           size.channels + e.u32_of(networks.concentration) <= kMostRouterPorts;
   };
   u32 largest = q;
   while (largest >= least && !fits(largest)) --largest;

@@ -22,7 +22,7 @@ void require_connected(const Links& g, const std::vector<u32>& degree, const std
 }  // namespace
 
 std::string most_channels(u32 terminals) {
-  return "at most " + std::to_string(kMostGraphPorts - terminals) + " are supported beside " +
+  return "at most " + std::to_string(kMostRouterPorts - terminals) + " are supported beside " +
          std::to_string(terminals) + (terminals == 1 ? " terminal" : " terminals");
 }
 
@@ -40,7 +40,7 @@ Topology make_network(const Links& g, const std::string& where) {
   t.terminals = g.with_terminals * g.concentration;
   t.network_ports = *std::max_element(degree.begin(), degree.end());
   t.ports = t.network_ports + g.concentration;
-  if (t.ports > kMostGraphPorts)
+  if (t.ports > kMostRouterPorts)
     throw ConfigError(where + ": router " +
                       std::to_string(std::max_element(degree.begin(), degree.end()) - degree.begin()) + " has " +
                       std::to_string(t.network_ports) + " channels; " + most_channels(g.concentration) +

@@ -84,8 +84,8 @@ struct Topology {
   }
 };
 
-inline constexpr u32 kMostGraphPorts = 64;  ///< ports of a router of a graph, those to terminals included
-inline constexpr u32 kLongestDelay = 4096;  ///< of a channel, cycles
+inline constexpr u32 kMostRouterPorts = 64;  ///< ports of a router, those to terminals included
+inline constexpr u32 kLongestDelay = 4096;   ///< of a channel, cycles
 
 /// Sets the width of a channel to a ratio of integers up to 64, within 1e-4 of `width` (flits/cycle). Throws
 /// ConfigError, beginning with `where`, if there is none.

@@ -172,6 +172,15 @@ def test_traffic_of_a_configuration_is_replaced():
     assert exp.with_host_traffic().flat() == exp.flat()
 
 
+def test_classes_of_a_configuration_are_kept():
+    classes = {"traffic.classes": 2, "traffic.class_vcs": "ranges", "traffic.class_first_vc": [0, 1],
+               "traffic.class_last_vc": [2, 3], "traffic.class_priority": [1, 0]}
+    given = {"topology.kind": "mesh", "traffic.class_share": [1.0, 3.0], "traffic.load": 0.2}
+    exp = fl.Experiment.from_dict(given | classes).with_host_traffic()
+    assert classes.items() <= exp.flat().items()
+    assert "traffic.class_share" not in exp and "traffic.load" not in exp
+
+
 @pytest.mark.parametrize("config", sorted(Path(__file__).parents[2].glob("configs/*.toml")), ids=lambda path: path.stem)
 def test_every_shipped_configuration_can_have_traffic_of_the_program(config):
     with warnings.catch_warnings():

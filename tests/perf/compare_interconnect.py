@@ -22,6 +22,9 @@ NETWORKS = {"8x8 mesh": (64, {"topology": "mesh", "k": 8, "n": 2, "routing_funct
             "router of 12 ports": (12, {"topology": "fly", "k": 12, "n": 1, "routing_function": "dest_tag"})}
 INTERFACE = {"use_map": 0, "flit_size": 32, "subnets": 1, "input_buffer_size": 64, "ejection_buffer_size": 64,
              "boundary_buffer_size": 64}
+# Two virtual channels for requests, and two for replies.
+TYPES = {f"{kind}_{what}_{end}_vc": first + (end == "end") for what, first in (("request", 0), ("reply", 2))
+         for kind in ("read", "write") for end in ("begin", "end")}
 CYCLES, MEAN_FLITS, LOADS, SEEDS = 20_000, 3, (0.05, 0.2, 0.35), (1, 2, 3)
 
 
@@ -36,16 +39,16 @@ def build(folder: Path, booksim: Path, installed: Path) -> None:
 
 def write_network(folder: Path, keys: dict) -> None:
     """Writes net.icnt for both, and net.toml for flitlab."""
-    (folder / "net.icnt").write_text("[config]\n" + "".join(f"{k} = {v}\n" for k, v in {**INTERFACE, **keys}.items()))
-    (folder / "net.cfg").write_text("".join(f"{k} = {v};\n" for k, v in keys.items()))
-    subprocess.run([sys.executable, "-m", "flitlab", "import", "net.cfg", "-o", "net.toml"], cwd=folder, check=True,
+    lines = [f"{name} = {value}\n" for name, value in (INTERFACE | TYPES | keys).items()]
+    (folder / "net.icnt").write_text("[config]\n" + "".join(lines))
+    subprocess.run([sys.executable, "-m", "flitlab", "import", "net.icnt", "-o", "net.toml"], cwd=folder, check=True,
                    stdout=subprocess.DEVNULL)
 
 
-def packets(nodes: int, load: float, seed: int) -> list[tuple[int, int, int, int, int]]:
-    """Returns uniform traffic: packets of one flit and of 2 MEAN_FLITS - 1 flits."""
+def packets(nodes: int, load: float, seed: int) -> list[tuple[int, int, int, int, int, int]]:
+    """Returns uniform traffic: packets of one flit and of 2 MEAN_FLITS - 1 flits, of all types."""
     draw = random.Random(seed)
-    return [(cycle, source, draw.randrange(nodes), 32 * draw.choice([1, 2 * MEAN_FLITS - 1]), 0)
+    return [(cycle, source, draw.randrange(nodes), 32 * draw.choice([1, 2 * MEAN_FLITS - 1]), 0, draw.randrange(4))
             for cycle in range(CYCLES) for source in range(nodes) if draw.random() < load / MEAN_FLITS]
 
 

@@ -172,7 +172,8 @@ Files that end in `.icnt` belong to simulators that contain BookSim: ONNXim (wit
 `flitlab import FILE.icnt -o FILE.toml` writes their network, whose packets come from the simulator
 ([embedding.md](embedding.md)); their traffic has no effect. `flit_size` becomes `traffic.flit_bytes`; the adapter reads
 `subnets` and the sizes of buffers between the simulator and the network. Most of these files are one router of 20 to
-144 terminals (`topology = fly`, `n = 1`); flitlab's canonical router has at most 16, so they are refused.
+144 terminals (`topology = fly`, `n = 1`). flitlab's canonical router has at most 64 ports, so files with more than 62
+terminals are refused.
 
 ## Topologies
 

@@ -6,6 +6,18 @@
 #include "common/subnet.hpp"
 
 namespace booksim2 {
+namespace {
+
+flitlab_adapters::MessageType message_type(Interconnect::Type type) {
+  switch (type) {
+    case Interconnect::Type::WRITE: return flitlab_adapters::kWriteRequest;
+    case Interconnect::Type::READ_REPLY: return flitlab_adapters::kReadReply;
+    case Interconnect::Type::WRITE_REPLY: return flitlab_adapters::kWriteReply;
+    default: return flitlab_adapters::kReadRequest;
+  }
+}
+
+}  // namespace
 
 struct Interconnect::Parts {
   Parts(const std::string& config, int count) : icnt(flitlab_adapters::read_icnt(config)) {
@@ -42,12 +54,12 @@ bool Interconnect::is_full(uint32_t node, uint32_t subnet, uint32_t bytes) const
   return !parts_->subnet(subnet).has_room(node, bytes);
 }
 
-void Interconnect::push(void* packet, uint32_t subnet, uint64_t, int bytes, Type, int source, int destination) {
+void Interconnect::push(void* packet, uint32_t subnet, uint64_t, int bytes, Type type, int source, int destination) {
   if (bytes < 1 || source < 0 || destination < 0)
     throw std::runtime_error("push: " + std::to_string(bytes) + " bytes from " + std::to_string(source) + " to " +
                              std::to_string(destination) + " is not a packet.");
   parts_->subnet(subnet).push(static_cast<uint32_t>(source), static_cast<uint32_t>(destination),
-                              static_cast<uint32_t>(bytes), packet);
+                              static_cast<uint32_t>(bytes), packet, message_type(type));
 }
 
 bool Interconnect::is_empty(uint32_t node, uint32_t subnet) const { return parts_->subnet(subnet).is_empty(node); }

@@ -40,6 +40,12 @@ class Network {
     return true;
   }
 
+  /// Returns whether packets can have a class.
+  bool has_class(uint32_t traffic_class) const {
+    uint32_t packets = 0;
+    return flitlab_waiting_of_class(network_.get(), 0, traffic_class, &packets) == FLITLAB_OK;
+  }
+
   /// Returns the number of packets at a source whose head has not left.
   uint32_t waiting(uint32_t source) const {
     uint32_t packets = 0;

@@ -5,7 +5,8 @@
 
 namespace flitlab_adapters {
 
-Subnet::Subnet(const std::string& toml, const IcntFile& icnt, uint32_t nodes) : network_(toml), icnt_(icnt) {
+Subnet::Subnet(const std::string& toml, const IcntFile& icnt, uint32_t nodes)
+    : network_(toml), icnt_(icnt), has_types_(network_.has_class(kWriteReply)) {
   if (nodes > network_.facts().terminals)
     throw std::runtime_error(toml + " has " + std::to_string(network_.facts().terminals) +
                              " terminals, and the host has " + std::to_string(nodes) + " nodes.");
@@ -27,10 +28,10 @@ bool Subnet::has_room(uint32_t source, uint32_t bytes) {
   return sources_[source].flits + flits <= icnt_.source_room();
 }
 
-void Subnet::push(uint32_t source, uint32_t destination, uint32_t bytes, void* data) {
+void Subnet::push(uint32_t source, uint32_t destination, uint32_t bytes, void* data, MessageType type) {
   require_node(source);
   require_node(destination);
-  const Packet packet{data, destination, flits_of(bytes)};
+  const Packet packet{data, destination, flits_of(bytes), has_types_ ? type : 0};
   if (packet.flits > network_.facts().longest_packet)
     throw std::runtime_error("a packet of " + std::to_string(bytes) + " bytes has " + std::to_string(packet.flits) +
                              " flits; the network carries " + std::to_string(network_.facts().longest_packet) +
@@ -45,15 +46,22 @@ void Subnet::push(uint32_t source, uint32_t destination, uint32_t bytes, void* d
 
 bool Subnet::offer(uint32_t source, const Packet& packet) {
   if (destinations_[packet.destination].flits >= icnt_.destination_room()) return false;
+  Source& from = sources_[source];
+  if (packet.traffic_class != from.traffic_class) {  // the source queues of classes take turns
+    forget_injected(source);
+    if (!from.offered.empty()) return false;
+    from.traffic_class = packet.traffic_class;
+  }
   flitlab_packet offered{};
   offered.source = source;
   offered.destination = packet.destination;
   offered.flits = packet.flits;
+  offered.traffic_class = packet.traffic_class;
   offered.tag = reinterpret_cast<uintptr_t>(packet.data);
   offered.cycle = cycle_;
   if (!network_.offer(offered)) return false;
   if (!in_flight_++) last_arrival_ = cycle_;
-  sources_[source].offered.push_back(packet.flits);
+  from.offered.push_back(packet.flits);
   return true;
 }
 
@@ -84,7 +92,7 @@ void Subnet::deliver() {
   for (const flitlab_arrival& arrival : arriving_) {
     Destination& to = destinations_[arrival.destination];
     to.arrived.push_back(
-        {reinterpret_cast<void*>(static_cast<uintptr_t>(arrival.tag)), arrival.destination, arrival.flits});
+        {reinterpret_cast<void*>(static_cast<uintptr_t>(arrival.tag)), arrival.destination, arrival.flits, 0});
     to.flits += arrival.flits;
     --in_flight_;
     ++unpopped_;

@@ -10,9 +10,14 @@
 
 namespace flitlab_adapters {
 
+/// Types of packets in BookSim. `flitlab import` gives each of them a class, if the types have virtual channels of
+/// their own. In networks with fewer classes, all packets have class 0.
+enum MessageType : uint32_t { kReadRequest, kWriteRequest, kReadReply, kWriteReply };
+
 /// Packets wait at a source until their heads enter the network. Arrived packets wait at their destination until the
 /// host pops them. While a destination has more flits than its ejection and boundary buffers hold, sources keep packets
 /// to it. Packets that are in the network at that time still arrive: a terminal of flitlab accepts every flit.
+/// Packets of a source enter the network in the order of their pushes, also if they have different types.
 ///
 /// A packet can be popped one cycle later than its tail arrives in flitlab, because BookSim's terminals take one cycle
 /// more.
@@ -28,7 +33,7 @@ class Subnet {
   bool has_room(uint32_t source, uint32_t bytes);
   /// Takes a packet into the source's input buffer, also if it is full. Throws std::runtime_error if the network cannot
   /// carry the packet.
-  void push(uint32_t source, uint32_t destination, uint32_t bytes, void* data);
+  void push(uint32_t source, uint32_t destination, uint32_t bytes, void* data, MessageType type);
 
   bool is_empty(uint32_t node) const { return destination(node).arrived.empty(); }
   /// Returns the packet that arrived first and has not been popped. Throws std::runtime_error if there is none.
@@ -47,11 +52,12 @@ class Subnet {
  private:
   struct Packet {
     void* data;
-    uint32_t destination, flits;
+    uint32_t destination, flits, traffic_class;
   };
   struct Source {
     std::deque<Packet> held;       ///< packets that the network has not been given
     std::deque<uint32_t> offered;  ///< lengths of packets whose head may not have left
+    uint32_t traffic_class = 0;    ///< of the packets in `offered`
     uint64_t flits = 0;            ///< of all these packets
   };
   struct Destination {
@@ -69,6 +75,7 @@ class Subnet {
 
   Network network_;
   IcntFile icnt_;
+  bool has_types_;
   std::vector<Source> sources_;
   std::vector<Destination> destinations_;
   std::vector<flitlab_arrival> arriving_;  ///< packets that can be popped after the next cycle

@@ -116,7 +116,9 @@ void InterconnectInterface::Push(unsigned source, unsigned destination, void* da
   if (!HasBuffer(source, bytes))
     throw std::runtime_error("the input buffer of device " + std::to_string(source) +
                              " is full: call HasBuffer() first.");
-  parts_->subnets[parts_->sends_in(source)].push(parts_->terminal(source), parts_->terminal(destination), bytes, data);
+  parts_->subnets[parts_->sends_in(source)].push(
+      parts_->terminal(source), parts_->terminal(destination), bytes, data,
+      source < parts_->shaders ? flitlab_adapters::kReadRequest : flitlab_adapters::kReadReply);
 }
 
 void* InterconnectInterface::Pop(unsigned device) {

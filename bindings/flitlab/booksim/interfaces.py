@@ -16,6 +16,7 @@ from flitlab.booksim.keys import IGNORED, KEYS
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.statements import read
 from flitlab.booksim.translation import Translation, hardware, refuse_unused
+from flitlab.booksim.vc_ranges import classes_of_types
 
 ENDING = ".icnt"
 _OF_ADAPTERS = "read by the adapter"
@@ -26,7 +27,7 @@ _OWN = {
     "memory_node_map": _OF_ADAPTERS, "input_buffer_size": _OF_ADAPTERS, "ejection_buffer_size": _OF_ADAPTERS,
     "boundary_buffer_size": _OF_ADAPTERS, "perfect_icnt": "no effect", "fixed_lat_per_hop": "no effect"}
 _PREFIXES = ("injection_", "burst_", "packet_size", "read_", "write_")
-_TRAFFIC = {name for name in DEFAULTS if name.startswith(_PREFIXES)} | {
+_TRAFFIC = {name for name in DEFAULTS if name.startswith(_PREFIXES) and not name.endswith("_vc")} | {
     "traffic", "classes", "use_read_write", "sim_type", "batch_size", "batch_count", "max_outstanding_requests"}
 _STATEMENT = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*")
 
@@ -47,6 +48,7 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
     given = read("\n".join(lines), called)
     settings = Settings(given, called)
     values, texts = hardware(settings, called, folder)
+    classes = classes_of_types(settings, values)
     refuse_unused(settings, called)
     for name in ("perfect_icnt", "fixed_lat_per_hop"):
         if own.get(name, "0") != "0":
@@ -56,9 +58,12 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
     if not re.fullmatch("0*[1-9][0-9]{0,4}", size):
         raise ConfigError(f"{called}: flit_size = {size} is not translated: it is the size of a flit in bytes, a whole "
                           "number from 1 to 65535.")
-    values |= {"traffic.mode": "host", "traffic.flit_bytes": int(size)}
+    values |= {"traffic.mode": "host", "traffic.flit_bytes": int(size)} | classes
     notes = [f"{name} = {value}: {_OWN.get(name, 'no effect, because the packets come from the simulator')}."
              for name, value in own.items()]
+    if classes:
+        notes.append("Virtual channels of types of packets: classes 0 to 3 are read requests, write requests, read "
+                     "replies and write replies.")
     differing = {name: value for name, value in given if KEYS[name].kind == IGNORED}
     notes += [f"{name} = {value} ({IGNORED}): {KEYS[name].note}." for name, value in differing.items()]
     return Translation(values, texts, notes)

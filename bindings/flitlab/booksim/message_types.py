@@ -12,8 +12,7 @@ from flitlab._core import ConfigError
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.stepwise import Replies, Stepping
 from flitlab.booksim.traffic import MOST_CLASSES, class_priorities
-
-_NAMES = ("read_request", "write_request", "read_reply", "write_reply")  # of the types of packets after PLAIN
+from flitlab.booksim.vc_ranges import TYPES, values_of, vcs_of_type
 
 
 @dataclass(frozen=True)
@@ -64,29 +63,17 @@ def _values(settings: Settings, in_network: np.ndarray, with_replies: list[bool]
     if any(with_replies) and settings["topology"] != "dragonflynew":
         ranges: list[tuple[int, int]] = []
         for has_replies in with_replies:
-            ranges += [_vcs(settings, name, vcs) for name in _NAMES] if has_replies else [(0, vcs - 1)]
-        values |= {"traffic.class_vcs": "ranges", "traffic.class_first_vc": [first for first, _ in ranges],
-                   "traffic.class_last_vc": [last for _, last in ranges]}
+            ranges += [vcs_of_type(settings, name, vcs) for name in TYPES] if has_replies else [(0, vcs - 1)]
+        values |= values_of(ranges)
     return values
-
-
-def _vcs(settings: Settings, name: str, vcs: int) -> tuple[int, int]:
-    """Returns the first and the last virtual channel of a type. BookSim takes half of them for a negative number."""
-    half, last = (0, vcs // 2 - 1) if name.endswith("request") else (vcs // 2, vcs - 1)
-    given = [settings.whole(f"{name}_{end}_vc", -999999999) for end in ("begin", "end")]
-    first, end = (default if number < 0 else number for number, default in zip(given, (half, last), strict=True))
-    if not first <= end < vcs:
-        raise ConfigError(f"{settings.called}: {name}_begin_vc = {first}, {name}_end_vc = {end} are wrong: give two "
-                          f"numbers from 0 to num_vcs - 1 = {vcs - 1}, the smaller one first.")
-    return first, end
 
 
 def _replies(settings: Settings, number: int, kind: int, subnets: int) -> Replies:
     fraction = settings.numbers("write_fraction", number)[kind]
     flits = [0, *(settings.whole_of(settings.of_classes(f"{name}_size", number)[kind], f"{name}_size", 1)
-                  for name in _NAMES)]
-    of_types = [0, *(settings.whole(f"{name}_subnet") for name in _NAMES)]
-    for name, subnet in zip(_NAMES, of_types[1:], strict=True):
+                  for name in TYPES)]
+    of_types = [0, *(settings.whole(f"{name}_subnet") for name in TYPES)]
+    for name, subnet in zip(TYPES, of_types[1:], strict=True):
         if subnet >= subnets:
             raise ConfigError(f"{settings.called}: {name}_subnet = {subnet} does not exist: subnets = {subnets} are "
                               f"numbered 0 to {subnets - 1}.")

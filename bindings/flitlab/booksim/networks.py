@@ -35,6 +35,9 @@ _NOT_READ = {
 # Of a flattened butterfly: the most nodes in a row of a router whose channels take one cycle.
 _NEAR = 3
 
+# Most nodes of a single router: two of its ports are those of a dimension without neighbours.
+_NODES = 62
+
 # Parameters, and texts of the files that they name.
 Network = tuple[dict[str, Any], dict[str, bytes]]
 
@@ -79,7 +82,11 @@ def _fly(settings: Settings, called: str, folder: Path) -> Network:
     if settings["n"] != 1:
         raise ConfigError(f"{called}: topology = fly with n = {settings['n']} is not translated: flitlab has no "
                           "butterfly of several stages. With n = 1 it is a single router.")
-    return {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": settings.whole("k", 1)}, {}
+    k = settings.whole("k", 1)
+    if k > _NODES:
+        raise ConfigError(f"{called}: topology = fly with k = {k} is not translated: it is one router for {k} nodes, "
+                          f"and a router of flitlab has at most 64 ports. Up to {_NODES} nodes are possible.")
+    return {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": k}, {}
 
 
 def _tree(settings: Settings, called: str, folder: Path) -> Network:

@@ -5,6 +5,7 @@
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/topology_params.hpp"
+#include "host/topology/links.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/routers/vc/params.hpp"
@@ -129,6 +130,18 @@ void check_speedup(const Experiment& e) {
                       " flits at once. Raise it, or set 0 for a queue that only credits limit.");
 }
 
+/// Checks the number of ports in a grid. Networks without a grid are checked when their links are known.
+void check_ports(const Experiment& e) {
+  if (is_graph(e)) return;
+  const std::size_t channels_per_dimension = e.is({param::topology.kind, "hypercube"}) ? 1 : 2;
+  const std::size_t channels = grid_shape(e).size() * channels_per_dimension;
+  const u32 terminals = e.u32_of(param::networks.concentration);
+  if (channels + terminals > kMostRouterPorts)
+    throw ConfigError(std::string(param::networks.concentration.path) + " = " + std::to_string(terminals) +
+                      " is too large: a router has " + std::to_string(channels) + " channels; " +
+                      most_channels(terminals) + ". Lower it.");
+}
+
 /// In a closed loop only routers compare priorities.
 void check_priorities(const Experiment& e) {
   const ParamRecord& p = param::traffic.class_priority;
@@ -184,6 +197,7 @@ u32 routing_classes(const Experiment& e) {
 
 void check_vc(const Experiment& e) {
   check_topology(e);
+  check_ports(e);
   check_channels(e);
   check_routing(e);
   check_buffers(e);

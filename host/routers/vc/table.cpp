@@ -86,7 +86,7 @@ void set_network(VcTable& t, const Topology& topology) {
   t.network_ports = topology.network_ports;
   t.ports = topology.ports;
   t.concentration = topology.concentration;
-  static_assert(kMostGraphPorts <= kMaxPorts);  // grids have at most 10 dimensions, hypercubes 20
+  static_assert(kMostRouterPorts <= kMaxPorts);
   t.wraps = topology.wraps;
   t.one_port_per_dim = topology.kind == "hypercube";
   t.by_tables = !topology.grid;

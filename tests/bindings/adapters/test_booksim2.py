@@ -1,5 +1,5 @@
 """booksim2::Interconnect: a host with ONNXim's calls sees the packets as the C library delivers them, full buffers stop
-it, and wrong calls and files give messages."""
+it, types of packets have their virtual channels, and wrong calls and files give messages."""
 
 from collections import Counter
 
@@ -19,13 +19,13 @@ input_buffer_size = 12
 
 @pytest.fixture
 def onnxim(run, tmp_path):
-    """Returns a function that runs packets (cycle, source, destination, bytes[, subnet]). It returns for each of them
-    the cycles in which it was pushed and arrived, and the printed statistics."""
+    """Returns a function that runs packets (cycle, source, destination, bytes[, subnet[, type]]). It returns for each
+    of them the cycles in which it was pushed and arrived, and the printed statistics."""
 
-    def call(packets, icnt=ICNT, pop=0, **environment):
+    def call(packets, icnt=ICNT, pop=0, toml=MESH, **environment):
         (tmp_path / "net.icnt").write_text(icnt)
-        (tmp_path / "net.toml").write_text(MESH)
-        given = "\n".join(" ".join(map(str, (*packet, 0)[:5])) for packet in packets)
+        (tmp_path / "net.toml").write_text(toml)
+        given = "\n".join(" ".join(map(str, (*packet, 0, 0)[:6])) for packet in packets)
         lines = run("onnxim", "net.icnt", 16, pop, given=given, **environment)
         taken = [tuple(map(int, line.split())) for line in lines if not line.startswith("sub-network")]
         assert Counter(number for number, _, _ in taken) == Counter(range(len(packets)))  # each arrives once
@@ -51,6 +51,28 @@ def test_packets_arrive_as_without_the_adapter(onnxim, direct, random_packets):
              for (pushed, _), (_, source, destination, size) in zip(cycles, packets, strict=True)]
     assert all(pushed >= packet[0] for (pushed, _), packet in zip(cycles, packets, strict=True))
     assert [arrived for _, arrived in cycles] == [cycle + 1 for cycle in direct(given)]
+
+
+READ, WRITE, READ_REPLY, WRITE_REPLY, ANY = range(5)
+
+
+@pytest.mark.parametrize(("kind", "waits"), [(READ, True), (WRITE, False), (READ_REPLY, True), (WRITE_REPLY, False),
+                                             (ANY, True)])
+def test_types_of_packets_use_their_virtual_channels(onnxim, kind, waits):
+    classes = "classes = 4\nclass_vcs = 'ranges'\nclass_first_vc = [0, 1, 0, 1]\nclass_last_vc = [0, 2, 0, 2]\n"
+    # A packet of 12 flits from 0 to 3, and one of a flit from 1 to 3. With one virtual channel the short packet waits
+    # for the tail of the long one, with two it overtakes.
+    cycles, _ = onnxim([(0, 0, 3, 12 * 64, 0, kind), (8, 1, 3, 64, 0, kind)], toml=MESH + classes)
+    assert (cycles[1][1] > cycles[0][1]) == waits
+
+
+def test_types_keep_the_order_of_their_source(onnxim):
+    classes = "classes = 4\nclass_vcs = 'shared'\n"
+    packets = [(0, 0, 1, 64, 0, kind) for kind in (READ, READ, READ, WRITE, WRITE, READ, WRITE_REPLY, READ)]
+    cycles, _ = onnxim(packets, toml=MESH + classes)
+    assert [at for at, _ in cycles] == [0] * 8
+    # A flit in each cycle: 5 H + L + 5 = 11 cycles for the first one, and one more as in BookSim.
+    assert [at for _, at in cycles] == list(range(12, 20))
 
 
 def test_a_full_input_buffer_stops_the_host(onnxim):

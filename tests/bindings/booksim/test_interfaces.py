@@ -69,6 +69,46 @@ def test_a_file_of_gpgpu_sim_has_semicolons_and_traffic_without_effect(tmp_path)
     assert exp["traffic.mode"] == "host" and exp["traffic.flit_bytes"] == 32
 
 
+def test_one_router_can_have_62_nodes(tmp_path):
+    net = fl.Network(loaded(tmp_path, GPGPU_SIM.replace("k = 12", "k = 62").replace("input_speedup = 2", "")))
+    net.inject(0, range(62), 1, tag=range(62))
+    while net.step_to_arrival(limit=1000):
+        pass
+    assert sorted(net.arrivals()["tag"]) == list(range(62))
+    with pytest.raises(fl.ConfigError, match="concentration = 63 is too large: a router has 2 channels"):
+        fl.Network(loaded(tmp_path, GPGPU_SIM).set("topology.concentration", 63))
+
+
+@pytest.mark.parametrize(("change", "first", "last"), [
+    ("", [0, 2, 8, 10], [5, 7, 13, 15]),  # BookSim's defaults
+    ("read_request_end_vc = 1\nwrite_reply_end_vc = 12", [0, 2, 8, 10], [1, 7, 13, 12]),
+    ("write_request_begin_vc = -1; write_request_end_vc = -1; read_reply_begin_vc = 14; read_reply_end_vc = -1",
+     [0, 0, 14, 10], [5, 7, 15, 15]),
+    # Routes of a torus divide each range, so ranges that overlap are joined.
+    ("topology = torus", [0, 0, 8, 8], [7, 7, 15, 15]),
+    ("topology = torus; write_request_end_vc = 9; routing_function = dim_order", [0] * 4, [15] * 4),
+])
+def test_types_of_packets_have_their_virtual_channels(tmp_path, change, first, last):
+    text = ONNXIM.replace("num_vcs = 4", "num_vcs = 16").replace("= dor", "= dim_order")
+    exp = loaded(tmp_path, f"{text}\n{change}")
+    if len(set(first)) == 1:
+        assert exp["traffic.classes"] == 1
+        return
+    assert exp["traffic.classes"] == 4 and exp["traffic.class_vcs"] == "ranges"
+    assert exp["traffic.class_first_vc"] == first and exp["traffic.class_last_vc"] == last
+    net = fl.Network(exp)
+    net.inject(0, 15, 4, traffic_class=[0, 1, 2, 3], tag=[5, 6, 7, 8])
+    net.step(100)
+    assert sorted(net.arrivals()["tag"]) == [5, 6, 7, 8]
+
+
+def test_types_with_all_virtual_channels_are_one_class(tmp_path):
+    assert loaded(tmp_path, ONNXIM)["traffic.classes"] == 1  # the defaults are made for 16 virtual channels
+    every = "".join(f"\n{name}_begin_vc = 0\n{name}_end_vc = 3"
+                    for name in ("read_request", "write_request", "read_reply", "write_reply"))
+    assert loaded(tmp_path, ONNXIM + every)["traffic.classes"] == 1
+
+
 def test_import_names_parameters_without_effect(cli, tmp_path):
     (tmp_path / "gpu.icnt").write_text(GPGPU_SIM)
     assert cli("import", "gpu.icnt", "-o", "gpu.toml").returncode == 0
@@ -92,7 +132,7 @@ def test_import_names_what_the_adapter_reads(cli, tmp_path):
     ("perfect_icnt = 1", "perfect_icnt = 1 is not translated: it replaces the network by a fixed time"),
     ("flit_size = 0", "flit_size = 0 is not translated: it is the size of a flit in bytes"),
     ("router = chaos", "router = chaos is not translated"), ("n = 2.5", "line 18: n = 2.5 is a number"),
-    ("nothing", "line 18"),
+    ("nothing", "line 18"), ("read_request_end_vc = 4", "read_request_end_vc = 4 are wrong: give two numbers"),
 ])
 def test_wrong_files_are_refused(tmp_path, change, expected_text):
     with pytest.raises(fl.ConfigError, match=expected_text):

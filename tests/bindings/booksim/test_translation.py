@@ -253,6 +253,7 @@ def test_topologies(text, changes, tmp_path):
     ("topology = ring;", r"topology = ring is not one of BookSim 2's\. flitlab reads topology = mesh, torus, fly"),
     ("topology = mesh;", r"routing_function = none is not translated for topology = mesh\. flitlab reads "),
     ("topology = fly; n = 3; routing_function = dest_tag;", r"fly with n = 3 is not translated"),
+    ("topology = fly; k = 72; n = 1; routing_function = dest_tag;", r"one router for 72 nodes, .* 64 ports. Up to 62"),
     ("topology = mesh; routing_function = dor_mesh;", r"routing_function = dor_mesh is not translated"),
     ("topology = flatfly; routing_function = ran_min; use_noc_latency = 0; c = 4;", r"do not fit one another"),
     ("topology = fattree; routing_function = nca; traffic = tornado;", r"traffic = tornado is translated only for"),

@@ -51,10 +51,16 @@ def packets_of(exp):
     return cycle, source, (source + random.integers(1, terminals, n)) % terminals, flits
 
 
-@pytest.mark.parametrize("kind", MODELS)
+CLASSES = {"traffic.classes": 2, "traffic.class_vcs": "ranges", "traffic.class_first_vc": [0, 1],
+           "traffic.class_last_vc": [2, 3], "traffic.class_priority": [0, 1], "topology.kind": "mesh"}
+
+
+@pytest.mark.parametrize("settings", [*({"router.kind": kind} for kind in MODELS), CLASSES],
+                         ids=[*MODELS, "classes"])
 @pytest.mark.parametrize("checkpoint", [False, True])
-def test_external_program_agrees_with_python(host, tmp_path, kind, checkpoint):
-    exp = fl.Experiment.from_dict({"router.kind": kind}).with_host_traffic()
+def test_external_program_agrees_with_python(host, tmp_path, settings, checkpoint):
+    exp = fl.Experiment.from_dict(settings).with_host_traffic()
+    assert settings.items() <= exp.flat().items()
     file = tmp_path / "network.toml"
     file.write_text(exp.to_toml())
     cycle, source, destination, flits = packets_of(exp)

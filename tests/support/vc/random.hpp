@@ -206,6 +206,17 @@ class RandomVc {
     matrix_ = false;
   }
 
+  /// Draws one or two routers with 17 to 62 terminals.
+  void hub() {
+    set_grid("mesh", {draw(1, 2)});
+    config_["topology.concentration"] = draw(17, 62);
+    channels(1);
+    algorithm_ = "dimension_order";
+    config_["routing.algorithm"] = algorithm_;
+    classes_ = 1;
+    matrix_ = false;
+  }
+
   void open_loop() {
     const double load = 0.03 + 0.1 * below(10);
     config_["traffic.load"] = load;

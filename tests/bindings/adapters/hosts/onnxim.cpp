@@ -15,17 +15,18 @@ using booksim2::Interconnect;
 
 struct Access {
   unsigned long cycle;  ///< earliest cycle of its push
-  unsigned source, destination, bytes, subnet;
+  unsigned source, destination, bytes, subnet, type;
   unsigned long pushed;
 };
 
-/// Reads "cycle source destination bytes subnet", by rising cycle of each source, from the standard input. A source
-/// pushes a packet when its buffer has room, and the packets of a source in order. Nodes are popped from cycle `pop`
-/// on. Prints "number pushed arrived" for each packet.
+/// Reads "cycle source destination bytes subnet type", by rising cycle of each source, from the standard input. A
+/// source pushes a packet when its buffer has room, and the packets of a source in order. Nodes are popped from cycle
+/// `pop` on. Prints "number pushed arrived" for each packet.
 void run(const char* config, unsigned nodes, unsigned long pop) {
   const auto icnt = std::make_unique<Interconnect>(config, static_cast<int>(nodes));
   std::vector<Access> accesses;
-  for (Access a{}; std::scanf("%lu %u %u %u %u", &a.cycle, &a.source, &a.destination, &a.bytes, &a.subnet) == 5;)
+  for (Access a{};
+       std::scanf("%lu %u %u %u %u %u", &a.cycle, &a.source, &a.destination, &a.bytes, &a.subnet, &a.type) == 6;)
     accesses.push_back(a);
   std::vector<std::vector<Access*>> queue(nodes);
   for (Access& a : accesses) queue.at(a.source).push_back(&a);
@@ -37,8 +38,8 @@ void run(const char* config, unsigned nodes, unsigned long pop) {
         Access& a = *queue[node][next[node]];
         if (a.cycle > icnt->get_cycle() || icnt->is_full(node, a.subnet, a.bytes)) break;
         a.pushed = icnt->get_cycle();
-        icnt->push(&a, a.subnet, 0, static_cast<int>(a.bytes), Interconnect::Type::READ, static_cast<int>(node),
-                   static_cast<int>(a.destination));
+        icnt->push(&a, a.subnet, 0, static_cast<int>(a.bytes), static_cast<Interconnect::Type>(a.type),
+                   static_cast<int>(node), static_cast<int>(a.destination));
       }
     }
     icnt->run();

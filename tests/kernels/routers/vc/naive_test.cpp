@@ -246,6 +246,16 @@ TEST(VcNaive, DoesTheSameWithManyPorts) {
   EXPECT_GT(seen.delivered, trials(8000));
 }
 
+TEST(VcNaive, DoesTheSameWithManyTerminals) {
+  const Seen seen = run_all(5500, 16, [](testing::RandomVc& random) {
+    random.hub();
+    random.open_loop();
+    random.router();
+    return Lines{};
+  });
+  EXPECT_GT(seen.delivered, trials(8000));
+}
+
 TEST(VcNaive, DoesTheSameWithClassesOfPackets) {
   const Seen seen = run_all(8000, 160, [](testing::RandomVc& random) {
     switch (random.below(4)) {
