@@ -46,9 +46,10 @@ def write_network(folder: Path, keys: dict) -> None:
 
 
 def packets(nodes: int, load: float, seed: int) -> list[tuple[int, int, int, int, int, int]]:
-    """Returns uniform traffic: packets of one flit and of 2 MEAN_FLITS - 1 flits, of all types."""
+    """Returns uniform traffic: packets of one flit and of 2 MEAN_FLITS - 1 flits: read requests, write
+    requests and read replies (BookSim's class has no write replies)."""
     draw = random.Random(seed)
-    return [(cycle, source, draw.randrange(nodes), 32 * draw.choice([1, 2 * MEAN_FLITS - 1]), 0, draw.randrange(4))
+    return [(cycle, source, draw.randrange(nodes), 32 * draw.choice([1, 2 * MEAN_FLITS - 1]), 0, draw.randrange(3))
             for cycle in range(CYCLES) for source in range(nodes) if draw.random() < load / MEAN_FLITS]
 
 

@@ -31,7 +31,7 @@ bool Subnet::has_room(uint32_t source, uint32_t bytes) {
 void Subnet::push(uint32_t source, uint32_t destination, uint32_t bytes, void* data, MessageType type) {
   require_node(source);
   require_node(destination);
-  const Packet packet{data, destination, flits_of(bytes), has_types_ ? type : 0};
+  const Packet packet{data, destination, flits_of(bytes), has_types_ ? type : kReadRequest};
   if (packet.flits > network_.facts().longest_packet)
     throw std::runtime_error("a packet of " + std::to_string(bytes) + " bytes has " + std::to_string(packet.flits) +
                              " flits; the network carries " + std::to_string(network_.facts().longest_packet) +

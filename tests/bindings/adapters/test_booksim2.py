@@ -68,11 +68,10 @@ def test_types_of_packets_use_their_virtual_channels(onnxim, kind, waits):
 
 def test_types_keep_the_order_of_their_source(onnxim):
     classes = "classes = 4\nclass_vcs = 'shared'\n"
-    packets = [(0, 0, 1, 64, 0, kind) for kind in (READ, READ, READ, WRITE, WRITE, READ, WRITE_REPLY, READ)]
-    cycles, _ = onnxim(packets, toml=MESH + classes)
+    types = (READ, READ, READ, WRITE, WRITE, READ, WRITE_REPLY, READ)
+    cycles, _ = onnxim([(0, 0, 1, 64, 0, kind) for kind in types], toml=MESH + classes)
     assert [at for at, _ in cycles] == [0] * 8
-    # A flit in each cycle: 5 H + L + 5 = 11 cycles for the first one, and one more as in BookSim.
-    assert [at for _, at in cycles] == list(range(12, 20))
+    assert cycles == sorted(cycles)
 
 
 def test_a_full_input_buffer_stops_the_host(onnxim):
