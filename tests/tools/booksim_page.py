@@ -164,7 +164,7 @@ The network is BookSim's, and the random numbers are not, so results agree withi
   nor its middle draws one of the two halves of the virtual channels. On a 5x5 torus with 2 virtual channels of one
   flit, BookSim accepts 10 % more past saturation than flitlab.
 - `anca` draws two upward ports in BookSim and takes the one with fewer flits behind it. flitlab compares all upward
-  ports.
+  ports. flitlab-booksim prints a warning for each of these three routing functions.
 - All channels from the terminals of a dragonfly have `num_vcs` virtual channels in BookSim, and the others use two of
   them. In flitlab all channels have two. If all packets have one destination, it receives up to 17 % less in flitlab.
 
@@ -188,8 +188,8 @@ terminals are refused.
 | `flatfly` | `ran_min`, `ugal` | a flattened butterfly with `minimal` (in order of dimensions; `ran_min` draws no \
 order in spite of its name), `ugal_l` (threshold 2). `use_noc_latency = 1` needs n = 2, x = y = k and xr up to 3. Its \
 `valiant` is refused: packets stop early when they pass their destination |
-| `anynet` | `min` | a graph with `table`: shortest routes by hops, with layers of virtual channels against deadlock. \
-BookSim's shortest routes are by latency, and can deadlock |
+| `anynet` | `min` | a graph with `table` and BookSim's routes: shortest by latency, ties by numbers of routers. If \
+these routes can deadlock, flitlab takes shortest routes by hops, with layers of virtual channels |
 | `dragonflynew` | `min` | a dragonfly of 2k² + 1 groups of 2k routers with `minimal`; channels take 10 cycles within \
 a group and 100 between groups, whatever `use_noc_latency` is, and packets use two virtual channels, whatever \
 `num_vcs` is. Its `ugal` is refused: it compares queues \

@@ -7,6 +7,7 @@ Latencies are for one direction; a direction that no line names has a latency of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from flitlab._core import ConfigError
 
@@ -28,6 +29,7 @@ class Links:
     with_terminals: int
     terminals_each: int
     edges: list[tuple[int, int, int]]  # router, router, delay of the channels in cycles
+    order: list[int]  # the routers in the order of their numbers in BookSim
 
     def text(self) -> bytes:
         """Returns the lines of ``topology.file``. Their columns are two routers and, where it is not 1, the delay."""
@@ -128,4 +130,45 @@ def _numbered(listed: Listed, called: str) -> Links:
                               f"the one back {back}. flitlab needs equal delays: write both, as in \"router {b} router "
                               f"{a} {latency[a, b]}\".")
         edges.append((*sorted((number[a], number[b])), latency[a, b]))
-    return Links(len(routers), len(nodes), each.pop(), edges)
+    return Links(len(routers), len(nodes), each.pop(), edges, [number[router] for router in routers])
+
+
+def booksims_routes(links: Links) -> dict[tuple[int, int], int] | None:
+    """Returns the next router of each (router, destination) in BookSim: of several shortest paths, the one that its
+    search (Dijkstra's, with routers in the order of their numbers) finds first. Returns nothing if these routes can
+    deadlock with one class of virtual channels, or if two channels join the same routers."""
+    delays: dict[int, dict[int, int]] = {router: {} for router in range(links.routers)}
+    for a, b, cycles in links.edges:
+        if b in delays[a]:
+            return None
+        delays[a][b] = delays[b][a] = cycles
+    place = {router: i for i, router in enumerate(links.order)}
+    following: dict[tuple[int, int], int] = {}
+    for start in range(links.routers):
+        distance, first, rest = {start: 0}, {start: start}, set(range(links.routers))
+        while near := rest & distance.keys():
+            router = min(near, key=lambda r: (distance[r], place[r]))
+            rest.remove(router)
+            for neighbour in sorted(delays[router], key=place.__getitem__):
+                further = distance[router] + delays[router][neighbour]
+                if further < distance.get(neighbour, further + 1):
+                    distance[neighbour] = further
+                    first[neighbour] = neighbour if router == start else first[router]
+        if rest:
+            return None  # not connected
+        following |= {(start, router): first[router] for router in first}
+    return None if _has_cycle(following, links.with_terminals) else following
+
+
+def _has_cycle(following: dict[tuple[int, int], int], destinations: int) -> bool:
+    """Returns whether channels of routes wait for one another in a cycle."""
+    waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
+    for router, destination in following:
+        after = following[router, destination]
+        if destination < destinations and router != destination != after:
+            waits.setdefault((router, after), set()).add((after, following[after, destination]))
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError:
+        return True
+    return False

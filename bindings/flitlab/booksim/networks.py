@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flitlab._core import ConfigError
-from flitlab.booksim.anynet import Links, read_links
+from flitlab.booksim.anynet import Links, booksims_routes, read_links
 from flitlab.booksim.settings import Settings
 from flitlab.compiled import GRAPH, TABLE, ports_of, table_text
 from flitlab.toml import read_text
@@ -26,6 +26,13 @@ _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
     "cmesh": {"dor_no_express": ("dimension_order", ""), "xy_yx_no_express": ("o1turn", ""), "dor": ("table", "")},
     "dragonflynew": {"min": ("minimal", "")},
     "anynet": {"min": ("table", "")},
+}
+# Routing functions of BookSim that are other algorithms than flitlab's.
+_SIMILAR = {
+    "min_adapt": "packets of BookSim request virtual channels of all shortest ports, and flitlab's of the port with "
+                 "the most credits",
+    "dim_order_bal": "some packets of BookSim draw one of two halves of the virtual channels, and flitlab's do not",
+    "anca": "packets of BookSim choose one of two upward ports, and flitlab's one of all",
 }
 _NOT_READ = {
     "qtree": "flitlab has no such tree; fattree is similar",
@@ -141,7 +148,8 @@ def _concentrated_mesh(settings: Settings, called: str, folder: Path) -> Network
              if r + step < k * k}
     edges |= {(r, r + half * step): xr * half if by_distance else 1
               for i in range(half) for r, step in ((i, 1), (i + k * (k - 1), 1), (i * k, k), (i * k + k - 1, k))}
-    lines = Links(k * k, k * k, xr * xr, [(a, b, cycles) for (a, b), cycles in sorted(edges.items())]).text()
+    lines = Links(k * k, k * k, xr * xr, [(a, b, cycles) for (a, b), cycles in sorted(edges.items())],
+                  list(range(k * k))).text()
 
     def routes(router: int, destination: int) -> int:
         for own, to, other, step in ((router % k, destination % k, router // k, 1),
@@ -201,7 +209,14 @@ def _any(settings: Settings, called: str, folder: Path) -> Network:
                               GRAPH: path.name}
     if links.with_terminals < links.routers:
         values["topology.terminal_routers"] = links.with_terminals
-    return values, {GRAPH: links.text()}
+    following, text = booksims_routes(links), links.text()
+    if following is None:  # flitlab chooses routes that cannot deadlock
+        return values, {GRAPH: text}
+
+    def routes(router: int, destination: int) -> int:
+        return following[router, destination]
+
+    return values | {TABLE: path.name}, {GRAPH: text, TABLE: table_text(routes, ports_of(text), links.with_terminals)}
 
 
 _OF: dict[str, Callable[[Settings, str, Path], Network]] = {
@@ -214,6 +229,11 @@ def numbers_rows(settings: Settings) -> bool:
     """Returns whether BookSim numbers the nodes row by row over the whole network. flitlab numbers them router by
     router."""
     return settings["topology"] in ("flatfly", "cmesh")
+
+
+def similar_routes(settings: Settings) -> str:
+    """Returns how the routing function differs from BookSim's; nothing if it does not."""
+    return _SIMILAR.get(str(settings["routing_function"]), "")
 
 
 def terminals(settings: Settings, node: np.ndarray) -> np.ndarray:

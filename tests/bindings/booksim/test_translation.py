@@ -10,6 +10,7 @@ from flitlab.booksim import translation
 from flitlab.booksim.defaults import DEFAULTS
 from flitlab.booksim.keys import EQUIVALENT, EXACT, IGNORED, KEYS, REFUSED
 from flitlab.booksim.settings import Settings
+from flitlab.compiled import ports_of
 from flitlab.experiment import load_booksim
 from flitlab.vocabulary import key_of
 
@@ -39,15 +40,15 @@ def test_a_file_is_loaded_and_run_as_it_is(tmp_path, cli):
 
 
 def test_import_writes_a_file_with_the_same_network(tmp_path, cli):
-    (tmp_path / "a.cfg").write_text(TORUS + "k = 4; num_vcs = 4; deadlock_warn_timeout = 100; internal_speedup = 2.0;")
+    (tmp_path / "a.cfg").write_text(TORUS + "k = 4; num_vcs = 4; deadlock_warn_timeout = 100; credit_delay = 2;")
     done = cli("import", "a.cfg", "injection_rate=0.2", "-o", "a.toml")
     assert done.returncode == 0 and done.stdout == "a.toml written\n", done.stderr
     e = fl.load(tmp_path / "a.toml")
     assert e.flat() == load_booksim(tmp_path / "a.cfg", changes=["injection_rate=0.2"]).flat()
-    assert e["traffic.load"] == 0.2 and e["router.internal_speedup"] == 2
+    assert e["traffic.load"] == 0.2 and e["router.credit_delay"] == 4
     comments = [line for line in (tmp_path / "a.toml").read_text().splitlines() if line.startswith("#")]
     assert comments[0] == "# Translated from a.cfg, a configuration of BookSim 2. What differs (docs/booksim.md):"
-    assert any(line.startswith("# - internal_speedup = 2.0 (equivalent): ") for line in comments)
+    assert any(line.startswith("# - credit_delay = 2 (equivalent): ") for line in comments)
     assert any(line.startswith("# - deadlock_warn_timeout = 100 (ignored): ") for line in comments)
 
 
@@ -299,6 +300,30 @@ def test_a_list_of_links_is_a_graph(tmp_path):
     assert e.derived()["routers"] == 4 and e.derived()["terminals"] == 6
     # Routers 0, 1, 2 and 7 of the list are 0, 1, 2 and 3, in the order of their nodes; router 7 has none.
     assert e._texts["topology.file"] == b"0,2,4\n1,2,1\n0,3,1\n"
+
+
+@pytest.mark.parametrize(("links", "routes"), [
+    # A square: both ways around take two channels, and the search finds the one over router 1 first.
+    ("router 0 router 1 router 2\nrouter 3 router 1 router 2", {(0, 3): 1, (3, 0): 1, (1, 2): 0, (2, 1): 0}),
+    # The way over router 3 takes fewer cycles.
+    ("router 0 router 1 5 router 2 router 3\nrouter 1 router 0 5 router 3",
+     {(0, 1): 3, (1, 0): 3, (1, 2): 3, (2, 1): 0}),
+])
+def test_a_graph_has_booksims_routes(links, routes, tmp_path):
+    nodes = "".join(f"router {i} node {i}\n" for i in range(4))
+    (tmp_path / "links").write_text(links + "\n" + nodes)
+    e = experiment(ANYNET, tmp_path)
+    ports = ports_of(e._texts["topology.file"])
+    lines = [tuple(map(int, line.split(","))) for line in e._texts["routing.table_file"].decode().split()]
+    found = {(router, to): next(n for n in ports[router] if port in ports[router][n]) for router, to, port in lines}
+    assert {pair: found[pair] for pair in routes} == routes
+    assert e.derived()["vc_layers"] == 1
+
+
+def test_a_graph_has_other_routes_if_booksims_can_deadlock(tmp_path):
+    (tmp_path / "links").write_text("".join(f"router {i} node {i} router {(i + 1) % 5}\n" for i in range(5)))
+    e = experiment(ANYNET, tmp_path)
+    assert "routing.table_file" not in e._texts and e.derived()["vc_layers"] == 2
 
 
 @pytest.mark.parametrize(("links", "message"), [
