@@ -84,18 +84,16 @@ PEAKS = {
     "runfiles/ftreeconfig": ((0.7, 0.95), 3, []), "runfiles/meshconfig": ((0.35, 0.45, 0.9), 3, []),
 }
 
-# Speedup on the 8x8 mesh: name -> BookSim's configuration, flitlab's. With internal speedup BookSim's stages of 1 cycle
-# take a round, so that route computation shares a cycle with VC allocation, and switch allocation with traversal.
-ROUNDS = {"router.routing_delay": 0, "router.switch_traversal_delay": 0}
+# Speedup on the 8x8 mesh: name -> BookSim's configuration, flitlab's.
 SPEEDUPS = {
     "none": ("", {}), "2 inputs": ("input_speedup = 2;", {"router.input_speedup": 2}),
     "2 outputs": ("output_speedup = 2;", {"router.output_speedup": 2}),
     "2 inputs and outputs": ("input_speedup = 2; output_speedup = 2;",
                              {"router.input_speedup": 2, "router.output_speedup": 2}),
-    "2 rounds": ("internal_speedup = 2.0;", {"router.internal_speedup": 2, **ROUNDS}),
+    "2 rounds": ("internal_speedup = 2.0;", {"router.internal_speedup": 2}),
     "2 rounds, queues of 2 flits": ("internal_speedup = 2.0; output_buffer_size = 2;",
-                                    {"router.internal_speedup": 2, "router.output_queue_flits": 2, **ROUNDS}),
-    "3 rounds": ("internal_speedup = 3.0;", {"router.internal_speedup": 3, **ROUNDS}),
+                                    {"router.internal_speedup": 2, "router.output_queue_flits": 2}),
+    "3 rounds": ("internal_speedup = 3.0;", {"router.internal_speedup": 3}),
 }
 
 # Networks from a few numbers, each at LOAD_OF_IDEAL times its ideal throughput: kind, routing algorithm, and the same
