@@ -22,7 +22,7 @@ FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.progra
 Destinations: TypeAlias = "int | Mapping[int, float] | Sequence[float] | None"
 # the function returns Destinations; the type is Any, because type checkers do not accept a NumPy array as Sequence
 Pattern: TypeAlias = Callable[[int, int], Any]
-Routes: TypeAlias = Callable[[int, int], "int | tuple[int, int] | Collection[int]"]
+Routes: TypeAlias = Callable[[int, int], "int | tuple[int, int | None] | Collection[int]"]
 
 
 class Graph(Protocol):
@@ -268,11 +268,11 @@ def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]], des
             given = routes(router, destination)
             where = f"with_routes: {name}({router}, {destination}) is {shown(given)}"
             both = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
-            following_router, layer = map(whole, both)
-            if following_router not in ports[router] or layer is None or layer < 0:
+            following_router, layer = whole(both[0]), -1 if both[1] is None else whole(both[1])
+            if following_router not in ports[router] or layer is None or (layer < 0 and both[1] is not None):
                 near = ", ".join(map(str, sorted(ports[router])))
                 raise ConfigError(f"{where}: it must be a neighbour of router {router} ({near}), or a pair of a "
-                                  "neighbour and a layer of virtual channels, which is 0 or more.")
+                                  "neighbour and a layer of virtual channels, which is 0 or more, or None.")
             if layered not in (None, isinstance(given, tuple)):
                 raise ConfigError(f"{where}: give a layer for every pair of routers, or no layers.")
             layered = isinstance(given, tuple)

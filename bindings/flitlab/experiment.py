@@ -176,7 +176,8 @@ class Experiment:
 
         ``routes(router, destination)`` returns the next router on the path to a destination router, or a pair of the
         next router and the layer of virtual channels for packets injected at ``router``. Packets use all channels to
-        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. If the function returns
+        the next router. Without layers, flitlab assigns them so that routing is deadlock-free. With the layer None in
+        all pairs, all packets share all virtual channels, and may deadlock. If the function returns
         a list or set of next routers, routing is adaptive (``minimal_adaptive`` with these ports): packets choose by
         free virtual channels and credits, and escape by up*/down* routes on the first virtual channel.
 

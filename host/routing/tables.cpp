@@ -159,10 +159,11 @@ void join_lines(const std::string& file, const Topology& t, RouteTable& table, u
   }
 }
 
-/// A line of a user's file: router,destination,port[,layer].
+/// A line of a user's file: router,destination,port[,layer]. The layer -1 shares all virtual channels.
 struct Entry {
   u32 router, destination, port;
-  u32 layer;  ///< kNone: none is given
+  u32 layer;    ///< kNone: none is given
+  bool shared;  ///< the layer is -1
   std::string where;
   std::size_t line;
 };
@@ -175,8 +176,10 @@ void for_each_entry(std::string_view key, const TextSource& text, const Topology
     const std::string where = std::string(key) + ": " + text.path() + ":" + std::to_string(line) + ": ";
     if (f.size() != 3 && !(with_layers && f.size() == 4))
       throw ConfigError(where + "a line is router,destination,port" + (with_layers ? "[,layer]." : "."));
-    for (double x : f)
-      if (x < 0 || x != std::floor(x)) throw ConfigError(where + "all fields are non-negative integers.");
+    const bool shared = f.size() == 4 && f[3] == -1;
+    for (std::size_t i = 0; i < f.size(); ++i)
+      if ((f[i] < 0 && !(i == 3 && shared)) || f[i] != std::floor(f[i]))
+        throw ConfigError(where + "all fields are non-negative integers" + (with_layers ? ", or a layer -1." : "."));
     if (f[0] >= t.routers || f[1] >= t.routers)
       throw ConfigError(where + "routers are numbered 0 to " + std::to_string(t.routers - 1) + ".");
     const u32 r = static_cast<u32>(f[0]), d = static_cast<u32>(f[1]);
@@ -184,8 +187,8 @@ void for_each_entry(std::string_view key, const TextSource& text, const Topology
     if (f[2] >= t.network_ports || t.peer(r, static_cast<u32>(f[2])).item == kNone)
       throw ConfigError(where + "router " + std::to_string(r) + " has no channel at port " +
                         std::to_string(static_cast<u32>(f[2])) + ".");
-    const u32 layer = f.size() == 4 ? static_cast<u32>(std::min(f[3], 4294967294.0)) : kNone;
-    visit(Entry{r, d, static_cast<u32>(f[2]), layer, where, line});
+    const u32 layer = f.size() == 4 && !shared ? static_cast<u32>(std::min(f[3], 4294967294.0)) : kNone;
+    visit(Entry{r, d, static_cast<u32>(f[2]), layer, shared, where, line});
   });
 }
 
@@ -305,6 +308,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
   table.port.assign(pairs, 0xFF);
   table.layer.assign(pairs, 0);
   bool with_layers = false;
+  std::size_t lines = 0, shared = 0;
   std::vector<std::vector<PortLine>> more(t.routers);  // [router] second and later lines for the same pair
   for_each_entry(key, text, t, true, [&](const Entry& line) {
     const std::size_t pair = std::size_t{line.router} * t.routers + line.destination;
@@ -312,6 +316,8 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
       table.port[pair] = static_cast<u8>(line.port);
     else
       more[line.router].push_back({line.destination, line.port, line.line});
+    ++lines;
+    shared += line.shared;
     if (line.layer == kNone) return;
     if (line.layer >= max_layers)
       throw ConfigError(line.where + "layer " + std::to_string(line.layer) + " needs more than the " +
@@ -320,6 +326,9 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
     table.layer[pair] = static_cast<u8>(line.layer);
     table.layers = std::max(table.layers, line.layer + 1);
   });
+  if (shared && shared < lines)
+    throw ConfigError(std::string(key) + ": " + path + ": " + std::to_string(shared) + " of " + std::to_string(lines) +
+                      " lines have the layer -1, which shares all virtual channels. Give it in all lines, or in none.");
   for (u32 s = 0; s < t.routers; ++s)
     for (u32 d = 0; d < t.terminal_routers(); ++d)
       if (s != d && table.port[std::size_t{s} * t.routers + d] == 0xFF)
@@ -333,7 +342,7 @@ RouteTable read_table(std::string_view key, const TextSource& text, const Topolo
         throw ConfigError(std::string(key) + ": " + path + ": packets from router " + std::to_string(s) + " to " +
                           std::to_string(d) + " go around in a loop and never arrive.");
   if (!with_layers) {
-    assign_layers(t, table, max_layers);
+    if (!shared) assign_layers(t, table, max_layers);
     return table;
   }
   std::vector<DependencyGraph> layers(table.layers, DependencyGraph(t.routers * t.network_ports));

@@ -37,7 +37,8 @@ RouteTable shortest_path_table(const Topology& topology, u32 max_layers);
 /// router,destination,port,layer; the layer applies to packets that start at `router`. A line permits one port. If
 /// there is a line for each of the parallel channels to the next router, packets may take any of these channels. Throws
 /// ConfigError if a pair has no line, if a path loops, or if the dependencies have a cycle that `max_layers` layers
-/// cannot break. If the lines give layers, any cycle is an error. The message shows the cycle.
+/// cannot break. If the lines give layers, any cycle is an error. The message shows the cycle. If all lines give the
+/// layer -1, all packets share all virtual channels and may deadlock.
 RouteTable read_table(std::string_view key, const TextSource& text, const Topology& topology, u32 max_layers);
 
 /// Reads the ports that adaptive routes may take, which parameter `key` names. Lines are CSV: router,destination,port;

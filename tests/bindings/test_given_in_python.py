@@ -239,6 +239,18 @@ def test_layers_may_be_given(ring, tmp_path):
         ring.with_routes(lambda router, destination: (clockwise(router, destination), 0))
 
 
+def test_routes_may_share_all_virtual_channels(ring):
+    """Packets that go around the ring need several layers. Without layers they deadlock at a high load."""
+    assert ring.with_routes(clockwise).derived()["vc_layers"] > 1
+    shared = ring.with_routes(lambda router, destination: (clockwise(router, destination), None))
+    assert shared.derived()["vc_layers"] == 1
+    assert fl.run(shared.set("traffic.load", 0.01)).hops_mean == pytest.approx(3, rel=0.2)
+    with pytest.raises(fl.RunError, match="deadlock"):
+        fl.run(shared.set("traffic.load", 1.0))
+    with pytest.raises(fl.ConfigError, match="25 of 30 lines have the layer -1"):
+        ring.with_routes(lambda router, destination: (clockwise(router, destination), None if router else 0))
+
+
 def test_a_mesh_takes_routes_by_its_numbers(mesh):
     """Routes go along x first, as in dimension-order routing, so in an empty network packets take as long as with
     dimension order."""

@@ -111,9 +111,8 @@ RapidChiplet adds these parameters to BookSim:
 - `traffic_file` with `traffic = custom` and `injection_process = custom`: destinations are drawn with the rates of the
   file. A node without rates creates no packets.
 
-In BookSim the routes of a table share all virtual channels, and can deadlock. flitlab divides the routes into layers
-that cannot, and gives each layer `num_vcs` virtual channels (at most 16 in all), so that no route has fewer than in
-BookSim. Throughputs agree within 1 % for the meshes with diagonals in [benchmarks.md](benchmarks.md#rapidchiplet).
+As in BookSim, the routes of a table share all virtual channels, so their packets can deadlock at a high load. With
+`mode = traffic`, a run that deadlocks ends as unstable.
 
 All routers that have nodes need an equal number of them, and a channel the same latency in both directions, so designs
 whose compute, memory and IO chiplets have different numbers of units are refused.

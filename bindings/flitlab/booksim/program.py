@@ -85,7 +85,14 @@ def _run(arguments: list[str]) -> int:
     settings = Settings(statements, file, PARAMETERS)
     if settings.value("mode"):  # RapidChiplet gives up a design at the first text on stderr
         warnings.simplefilter("ignore")
-    return _STABLE if _simulate(settings, file) else _UNSTABLE
+    try:
+        return _STABLE if _simulate(settings, file) else _UNSTABLE
+    except RunError:
+        if settings.value("mode") != "traffic":
+            raise
+        # The packets of a routing table can deadlock. BookSim's latency then rises past its limit.
+        _print(["Simulation unstable, ending ..."])
+        return _UNSTABLE
 
 
 def _statements(arguments: list[str]) -> tuple[list[tuple[str, Value]], str | None]:

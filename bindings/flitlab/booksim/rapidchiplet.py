@@ -17,8 +17,6 @@ from flitlab.booksim.trace import Trace, trace_of
 from flitlab.experiment import Experiment
 from flitlab.toml import read_text
 
-_MOST_VCS = 16
-
 
 def check(settings: Settings, called: str) -> None:
     """Raises ConfigError for the parts that flitlab cannot express."""
@@ -84,10 +82,8 @@ def with_table(experiment: Experiment, settings: Settings, called: str, folder: 
                               "a table of the type default (RapidChiplet's algorithm splif).")
         return following[0]
 
-    experiment = experiment.with_routes(routes)
-    layers, vcs = int(experiment.derived()["vc_layers"]), int(experiment["router.vcs"])
-    # In BookSim all routes share all virtual channels. With as many in each layer, no route has fewer than there.
-    return experiment if layers == 1 else experiment.set("router.vcs", min(layers * vcs, _MOST_VCS))
+    # As in BookSim, the packets of all routes share all virtual channels, so that some tables can deadlock.
+    return experiment.with_routes(lambda router, destination: (routes(router, destination), None))
 
 
 def traffic(settings: Settings, nodes: int, rate: float, folder: Path) -> tuple[Bernoulli, Pattern]:

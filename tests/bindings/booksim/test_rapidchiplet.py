@@ -54,16 +54,28 @@ def test_means_with_rates_are_near_booksims(chiplets):
     assert {name: found[name] for name in expected} == pytest.approx(expected, rel=0.02)
 
 
-def test_routes_that_need_layers_keep_booksims_number_of_virtual_channels(chiplets):
-    """Packets cross a ring of long channels clockwise. With half of the virtual channels it would be unstable."""
+@pytest.fixture
+def ring(chiplets):
+    """Packets cross a ring of long channels clockwise."""
     Path("net.anynet").write_text("".join(f"router {r} node {r} router {(r + 1) % 4} 20 router {(r + 3) % 4} 20\n"
                                           for r in range(4)))
     # Ports lead to the node, then to the neighbours in rising order.
     table = [{node: 0 if node == r else 1 + ((r + 1) % 4 > (r + 3) % 4) for node in range(4)} for r in range(4)]
     Path("table.json").write_text(json.dumps(table))
     Path("traffic.json").write_text(json.dumps([[float(node == (r + 2) % 4) for node in range(4)] for r in range(4)]))
-    status, out, _ = chiplets("c", *CHIPLETS, "packet_size=1", "injection_rate=0.2", "sample_period=4000")
+    return lambda *statements: chiplets("c", *CHIPLETS, "packet_size=1", "sample_period=4000", *statements)
+
+
+def test_all_routes_share_all_virtual_channels(ring):
+    """With half of the virtual channels for each route it would be unstable."""
+    status, out, _ = ring("injection_rate=0.2")
     assert status == 255 and values(out)["Packet latency"] == pytest.approx(56.22, rel=0.02)
+
+
+def test_a_deadlock_is_unstable(ring):
+    """Packets fill the ring's buffers. As in BookSim the run ends as unstable, without a message."""
+    status, out, error = ring("injection_rate=1.0", "num_vcs=1", "vc_buf_size=1", "latency_thres=1000000.0")
+    assert status == 0 and "Simulation unstable, ending ..." in out and not error
 
 
 def test_destinations_have_the_shares_of_the_rates(chiplets):

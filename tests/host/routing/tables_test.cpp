@@ -192,7 +192,7 @@ TEST(Tables, OfTheUserAreChecked) {
       if (t.peer(r, p).item == next) return p;
     return kNone;
   };
-  std::string clockwise, layered;
+  std::string clockwise, layered, shared;
   for (u32 r = 0; r < 4; ++r)
     for (u32 d = 0; d < 4; ++d) {
       if (r == d) continue;
@@ -200,6 +200,7 @@ TEST(Tables, OfTheUserAreChecked) {
           std::to_string(r) + "," + std::to_string(d) + "," + std::to_string(port_to(r, (r + 1) % 4));
       clockwise += line + "\n";
       layered += line + ",0\n";
+      shared += line + ",-1\n";
     }
   const TextFile good(clockwise), bad(layered), partial("0,1,0\n");
   const RouteTable table = read_table("routing.table_file", TextSource(good.path), t, 4);  // flitlab assigns the layers
@@ -213,6 +214,10 @@ TEST(Tables, OfTheUserAreChecked) {
     return "";
   };
   EXPECT_NE(message(bad.path).find("can deadlock"), std::string::npos) << message(bad.path);
+  const TextFile all(shared), some(shared + "0,1,0\n"), below(layered + "0,0,-1\n");
+  EXPECT_EQ(read_table("routing.table_file", TextSource(all.path), t, 1).layers, 1u);
+  EXPECT_NE(message(some.path).find("12 of 13 lines have the layer -1"), std::string::npos) << message(some.path);
+  EXPECT_NE(message(below.path).find("non-negative integers, or a layer -1"), std::string::npos) << message(below.path);
   EXPECT_NE(message(bad.path).find("[0->1]"), std::string::npos);
   EXPECT_NE(message(partial.path).find("no line for router 0 and destination 2. Add one, 0,2,PORT."),
             std::string::npos);
