@@ -268,7 +268,7 @@ def table_text(routes: Routes, ports: Sequence[Mapping[int, Sequence[int]]], des
             given = routes(router, destination)
             where = f"with_routes: {name}({router}, {destination}) is {shown(given)}"
             both = given if isinstance(given, tuple) and len(given) == 2 else (given, 0)
-            following_router, layer = whole(both[0]), -1 if both[1] is None else whole(both[1])
+            following_router, layer = map(whole, (both[0], -1 if both[1] is None else both[1]))
             if following_router not in ports[router] or layer is None or (layer < 0 and both[1] is not None):
                 near = ", ".join(map(str, sorted(ports[router])))
                 raise ConfigError(f"{where}: it must be a neighbour of router {router} ({near}), or a pair of a "
