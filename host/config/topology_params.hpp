@@ -244,7 +244,7 @@ inline constexpr struct NetworkParams {
                           "also joined to the next such router.",
                       .cite = "Dally 1991; Balfour & Dally, ICS 2006",
                       .only_if = "topology.kind=cmesh"};
-  ParamRecord concentration = up_to(topology.concentration, 64);
+  ParamRecord concentration = up_to(topology.concentration, 63);
   ParamRecord failed_links{.path = "topology.failed_links",
                            .type = ParamType::kIntList,
                            .default_value = "[]",

@@ -43,3 +43,23 @@ def test_output_queues_belong_to_speedup_of_either_kind(rounds, outputs, there):
     given = {"router.internal_speedup": rounds, "router.output_speedup": outputs}
     assert applies(parameters_of("vc")["router.output_queue_flits"], given) == there
     assert ("router.output_queue_flits" in fl.Experiment.from_dict(given).flat()) == there
+
+
+@pytest.mark.parametrize("changes", [
+    {"router.internal_speedup": 2}, {"router.internal_speedup": 1.00005},
+    {"router.internal_speedup": 3, "router.routing_delay": 2, "router.switch_allocation_delay": 3},
+    {"router.internal_speedup": 1.5, "router.routing_delay": 0, "router.vc_allocation_delay": 0}])
+def test_the_zero_load_latency_is_predicted(changes):
+    e = fl.Experiment.from_dict({"topology.kind": "mesh", "topology.shape": [3, 3], "traffic.mode": "batch",
+                                 "traffic.batch_packets": 1, "traffic.pattern": "neighbour"} | changes)
+    predicted = e.derived()["zero_load_latency_cycles"]
+    if changes["router.internal_speedup"] == 1.5:  # it depends on the cycle of arrival
+        assert predicted is None
+    else:
+        assert fl.run(e).latency_cycles.mean == pytest.approx(predicted)
+
+
+def test_a_latency_is_not_predicted_if_a_terminal_waits_for_credits():
+    e = fl.Experiment.from_dict({"traffic.packet_flits": 16, "router.buffer_flits": 8,
+                                 "router.injection_credit_delay": 64})
+    assert e.derived()["zero_load_latency_cycles"] is None

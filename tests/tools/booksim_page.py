@@ -171,8 +171,8 @@ Files that end in `.icnt` belong to simulators that contain BookSim: ONNXim (wit
 `flitlab import FILE.icnt -o FILE.toml` writes their network, whose packets come from the simulator
 ([embedding.md](embedding.md)); their traffic has no effect. `flit_size` becomes `traffic.flit_bytes`; the adapter reads
 `subnets` and the sizes of buffers between the simulator and the network. Most of these files are one router of 20 to
-144 terminals (`topology = fly`, `n = 1`). flitlab's canonical router has at most 64 ports, so files with more than 62
-terminals are refused.
+144 terminals (`topology = fly`, `n = 1`). flitlab's canonical router has at most 64 ports, so a single router
+with more than 62 terminals is refused.
 
 ## Topologies
 
@@ -187,8 +187,9 @@ terminals are refused.
 | `flatfly` | `ran_min`, `ugal` | a flattened butterfly with `minimal` (in order of dimensions; `ran_min` draws no \
 order in spite of its name), `ugal_l` (threshold 2). `use_noc_latency = 1` needs n = 2, x = y = k and xr up to 3. Its \
 `valiant` is refused: packets stop early when they pass their destination |
-| `anynet` | `min` | a graph with `table` and BookSim's routes: shortest by latency, ties by numbers of routers. If \
-these routes can deadlock, flitlab takes shortest routes by hops, with layers of virtual channels |
+| `anynet` | `min` | a graph with `table` and BookSim's routes: the path with the least latency; of several, the \
+one that BookSim's search finds first. If packets of these routes could wait for one another in a cycle, flitlab takes \
+shortest routes by hops, with layers of virtual channels, and prints a warning |
 | `dragonflynew` | `min` | a dragonfly of 2k² + 1 groups of 2k routers with `minimal`; channels take 10 cycles within \
 a group and 100 between groups, whatever `use_noc_latency` is, and packets use two virtual channels, whatever \
 `num_vcs` is. Its `ugal` is refused: it compares queues \

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from heapq import heappop, heappush
 
 from flitlab._core import ConfigError
 
@@ -134,39 +135,45 @@ def _numbered(listed: Listed, called: str) -> Links:
 
 
 def booksims_routes(links: Links) -> dict[tuple[int, int], int] | None:
-    """Returns the next router of each (router, destination) in BookSim: of several shortest paths, the one that its
-    search (Dijkstra's, with routers in the order of their numbers) finds first. Returns nothing if these routes can
-    deadlock with one class of virtual channels, or if two channels join the same routers."""
+    """Returns the next router of each (router, destination) in BookSim: on the path with the least latency; of several,
+    the one that its search (Dijkstra's, with routers in the order of their numbers) finds first. Returns None if
+    packets of these routes can wait for one another in a cycle, if two channels join the same routers, or if not all
+    routers are joined."""
     delays: dict[int, dict[int, int]] = {router: {} for router in range(links.routers)}
     for a, b, cycles in links.edges:
         if b in delays[a]:
             return None
         delays[a][b] = delays[b][a] = cycles
-    place = {router: i for i, router in enumerate(links.order)}
-    following: dict[tuple[int, int], int] = {}
+    rank = {router: i for i, router in enumerate(links.order)}
+    neighbours = [sorted(delays[router], key=rank.__getitem__) for router in range(links.routers)]
+    next_router: dict[tuple[int, int], int] = {}
     for start in range(links.routers):
-        distance, first, rest = {start: 0}, {start: start}, set(range(links.routers))
-        while near := rest & distance.keys():
-            router = min(near, key=lambda r: (distance[r], place[r]))
-            rest.remove(router)
-            for neighbour in sorted(delays[router], key=place.__getitem__):
+        distance, first, done = {start: 0}, {start: start}, set[int]()
+        near = [(0, rank[start], start)]
+        while near:
+            _, _, router = heappop(near)
+            if router in done:
+                continue
+            done.add(router)
+            for neighbour in neighbours[router]:
                 further = distance[router] + delays[router][neighbour]
                 if further < distance.get(neighbour, further + 1):
                     distance[neighbour] = further
                     first[neighbour] = neighbour if router == start else first[router]
-        if rest:
-            return None  # not connected
-        following |= {(start, router): first[router] for router in first}
-    return None if _has_cycle(following, links.with_terminals) else following
+                    heappush(near, (further, rank[neighbour], neighbour))
+        if not links.edges or len(done) < links.routers:
+            return None
+        next_router |= {(start, router): first[router] for router in first}
+    return None if _has_cycle(next_router, links.with_terminals) else next_router
 
 
-def _has_cycle(following: dict[tuple[int, int], int], destinations: int) -> bool:
-    """Returns whether channels of routes wait for one another in a cycle."""
+def _has_cycle(next_router: dict[tuple[int, int], int], destinations: int) -> bool:
+    """Returns whether packets in channels, as pairs of routers, can wait for one another in a cycle."""
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
-    for router, destination in following:
-        after = following[router, destination]
+    for router, destination in next_router:
+        after = next_router[router, destination]
         if destination < destinations and router != destination != after:
-            waits.setdefault((router, after), set()).add((after, following[after, destination]))
+            waits.setdefault((router, after), set()).add((after, next_router[after, destination]))
     try:
         TopologicalSorter(waits).prepare()
     except CycleError:

@@ -13,10 +13,11 @@ from pathlib import Path
 from flitlab._core import ConfigError
 from flitlab.booksim.defaults import DEFAULTS
 from flitlab.booksim.keys import IGNORED, KEYS
+from flitlab.booksim.networks import routing_differences
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.statements import read
 from flitlab.booksim.translation import Translation, hardware, refuse_unused
-from flitlab.booksim.vc_ranges import classes_of_types
+from flitlab.booksim.vc_ranges import TYPE_RANGES, classes_of_types
 
 ENDING = ".icnt"
 _OF_ADAPTERS = "read by the adapter"
@@ -64,6 +65,7 @@ def translate_interface(text: str, called: str, folder: Path, changes: Iterable[
     if classes:
         notes.append("Virtual channels of types of packets: classes 0 to 3 are read requests, write requests, read "
                      "replies and write replies.")
-    differing = {name: value for name, value in given if KEYS[name].kind == IGNORED}
+    notes += [f"{text}." for text in routing_differences(settings, values)]
+    differing = {name: value for name, value in given if KEYS[name].kind == IGNORED and name not in TYPE_RANGES}
     notes += [f"{name} = {value} ({IGNORED}): {KEYS[name].note}." for name, value in differing.items()]
     return Translation(values, texts, notes)

@@ -18,7 +18,8 @@ class Fate(NamedTuple):
 
 _PRINTED = Fate(IGNORED, "changes what is printed or written, not the network")
 _ENDS = Fate(IGNORED, "decides when BookSim stops; flitlab measures for a fixed time")
-_READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused")
+_READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused, and in `.icnt` files, whose "
+                   "packets have classes with these ranges (`traffic.class_first_vc`)")
 _POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
 _WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
 _POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
@@ -44,8 +45,9 @@ KEYS: dict[str, Fate] = {
     "channel_sweep": _POWER, "channel_width": _POWER,
     "class_priority": Fate(EXACT, "`traffic.class_priority`, with `priority = class`"),
     "classes": Fate(EQUIVALENT, "`traffic.classes`, up to 8; classes share the virtual channels"),
-    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is 2 more: it counts from the switch to the sender. "
-                         "Credits to terminals do not have it (`router.injection_credit_delay`)"),
+    "credit_delay": Fate(EQUIVALENT, "`router.credit_delay` is larger by 1 + `sw_alloc_delay`: it counts from the "
+                         "switch to the sender. Credits to terminals do not take it; their delay is "
+                         "`router.injection_credit_delay`"),
     "deadlock_warn_timeout": Fate(IGNORED, "flitlab searches for deadlock itself (`run.watchdog_cycles`)"),
     "fail_seed": Fate(REFUSED, "set `topology.failure_seed` in flitlab"),
     "feedback_aging_scale": _POLICY, "feedback_offset": _POLICY,

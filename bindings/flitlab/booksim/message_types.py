@@ -12,7 +12,7 @@ from flitlab._core import ConfigError
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.stepwise import Replies, Stepping
 from flitlab.booksim.traffic import MOST_CLASSES, class_priorities
-from flitlab.booksim.vc_ranges import TYPES, values_of, vcs_of_type
+from flitlab.booksim.vc_ranges import TYPES, range_parameters, vcs_of_type
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _values(settings: Settings, in_network: np.ndarray, with_replies: list[bool]
         ranges: list[tuple[int, int]] = []
         for has_replies in with_replies:
             ranges += [vcs_of_type(settings, name, vcs) for name in TYPES] if has_replies else [(0, vcs - 1)]
-        values |= values_of(ranges)
+        values |= range_parameters(ranges)
     return values
 
 

@@ -27,12 +27,12 @@ _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
     "dragonflynew": {"min": ("minimal", "")},
     "anynet": {"min": ("table", "")},
 }
-# Routing functions of BookSim that are other algorithms than flitlab's.
-_SIMILAR = {
-    "min_adapt": "packets of BookSim request virtual channels of all shortest ports, and flitlab's of the port with "
-                 "the most credits",
-    "dim_order_bal": "some packets of BookSim draw one of two halves of the virtual channels, and flitlab's do not",
-    "anca": "packets of BookSim choose one of two upward ports, and flitlab's one of all",
+# Routing functions, and how flitlab's algorithms differ from them.
+_DIFFERENCES = {
+    "min_adapt": "BookSim requests virtual channels of all shortest ports, flitlab those of the port with the most "
+                 "credits",
+    "dim_order_bal": "in BookSim some packets draw one of two halves of the virtual channels",
+    "anca": "BookSim draws two of the upward ports and compares these, flitlab compares all",
 }
 _NOT_READ = {
     "qtree": "flitlab has no such tree; fattree is similar",
@@ -43,7 +43,7 @@ _NOT_READ = {
 _NEAR = 3
 
 # Most nodes of a single router: two of its ports are those of a dimension without neighbours.
-_NODES = 62
+_MOST_NODES_OF_A_ROUTER = 62
 
 # Parameters, and texts of the files that they name.
 Network = tuple[dict[str, Any], dict[str, bytes]]
@@ -90,9 +90,10 @@ def _fly(settings: Settings, called: str, folder: Path) -> Network:
         raise ConfigError(f"{called}: topology = fly with n = {settings['n']} is not translated: flitlab has no "
                           "butterfly of several stages. With n = 1 it is a single router.")
     k = settings.whole("k", 1)
-    if k > _NODES:
+    if k > _MOST_NODES_OF_A_ROUTER:
         raise ConfigError(f"{called}: topology = fly with k = {k} is not translated: it is one router for {k} nodes, "
-                          f"and a router of flitlab has at most 64 ports. Up to {_NODES} nodes are possible.")
+                          f"and a router of flitlab has at most 64 ports. Up to {_MOST_NODES_OF_A_ROUTER} nodes are "
+                          "possible.")
     return {"topology.kind": "mesh", "topology.shape": [1], "topology.concentration": k}, {}
 
 
@@ -209,12 +210,14 @@ def _any(settings: Settings, called: str, folder: Path) -> Network:
                               GRAPH: path.name}
     if links.with_terminals < links.routers:
         values["topology.terminal_routers"] = links.with_terminals
-    following, text = booksims_routes(links), links.text()
-    if following is None:  # flitlab chooses routes that cannot deadlock
+    text = links.text()
+    # RapidChiplet's table replaces these routes.
+    next_router = None if settings.differs("routing_table_type") else booksims_routes(links)
+    if next_router is None:  # flitlab chooses routes that cannot deadlock
         return values, {GRAPH: text}
 
     def routes(router: int, destination: int) -> int:
-        return following[router, destination]
+        return next_router[router, destination]
 
     return values | {TABLE: path.name}, {GRAPH: text, TABLE: table_text(routes, ports_of(text), links.with_terminals)}
 
@@ -231,9 +234,14 @@ def numbers_rows(settings: Settings) -> bool:
     return settings["topology"] in ("flatfly", "cmesh")
 
 
-def similar_routes(settings: Settings) -> str:
-    """Returns how the routing function differs from BookSim's; nothing if it does not."""
-    return _SIMILAR.get(str(settings["routing_function"]), "")
+def routing_differences(settings: Settings, values: dict[str, Any]) -> list[str]:
+    """Returns how the routes differ from BookSim's. ``values``: flitlab's parameters of the network."""
+    function = str(settings["routing_function"])
+    difference = _DIFFERENCES.get(function, "")
+    found = [f"routing_function = {function} differs from BookSim: {difference}"] if difference else []
+    if settings["topology"] == "anynet" and TABLE not in values and not settings.differs("routing_table_type"):
+        found.append("routes of this graph differ from BookSim's, whose packets could wait for one another in a cycle")
+    return found
 
 
 def terminals(settings: Settings, node: np.ndarray) -> np.ndarray:

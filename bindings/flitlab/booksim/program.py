@@ -21,7 +21,7 @@ from flitlab.booksim.defaults import DEFAULTS, RAPIDCHIPLET
 from flitlab.booksim.generation import Process, Rejected, Sizes, injection, pattern
 from flitlab.booksim.heading import heading
 from flitlab.booksim.message_types import MessageTypes, message_types
-from flitlab.booksim.networks import similar_routes, terminals
+from flitlab.booksim.networks import routing_differences, terminals
 from flitlab.booksim.phases import Rules, Simulation
 from flitlab.booksim.report import Overall
 from flitlab.booksim.samples import shown
@@ -196,9 +196,8 @@ def network_of(settings: Settings, file: str, seed: int = 0) -> Experiment:
     for stage, cycles in not_pipelined(settings).items():
         warnings.warn(f"{stage} of {cycles} cycles: flits wait for one another in this stage of BookSim, and flitlab "
                       "has a pipeline.", stacklevel=2)
-    if difference := similar_routes(settings):
-        warnings.warn(f"routing_function = {settings['routing_function']} is another algorithm: {difference}.",
-                      stacklevel=2)
+    for difference in routing_differences(settings, values):
+        warnings.warn(f"{difference}.", stacklevel=2)
     types = message_types(settings, settings.whole("classes", 1))
     values |= {"traffic.mode": "host", "run.seed": seed} | types.values
     rapidchiplet.check(settings, file)

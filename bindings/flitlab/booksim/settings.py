@@ -32,6 +32,10 @@ class Settings:
         values = [self._given.get((name, type(default)), default) for default in self._known[name]]
         return values[-1] if values[-1] != "" or len(values) == 1 else values[0]
 
+    def differs(self, name: str) -> bool:
+        """Returns whether a parameter is known, and its value is not the default."""
+        return name in self._known and self.value(name) not in self._known[name]
+
     def of_type(self, kind: type) -> dict[str, Value]:
         """Returns the values of all parameters that exist with this type."""
         return {name: self._given.get((name, kind), default) for name in self._known for default in self._known[name]
@@ -70,7 +74,7 @@ class Settings:
     def unused(self) -> dict[str, Value]:
         """Returns the parameters that the translation has not used and that differ from their defaults."""
         return {name: self.value(name) for name in self._known
-                if name not in self._used and self.value(name) not in self._known[name]}
+                if name not in self._used and self.differs(name)}
 
 
 def repeated(values: list[str], number: int) -> list[str]:

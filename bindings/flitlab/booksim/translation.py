@@ -9,7 +9,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.booksim.keys import EQUIVALENT, IGNORED, KEYS
-from flitlab.booksim.networks import Network, network, used_vcs
+from flitlab.booksim.networks import Network, network, routing_differences, used_vcs
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.statements import items, read
 from flitlab.booksim.traffic import class_priorities, simulation, traffic
@@ -47,8 +47,8 @@ def translate(text: str, called: str, folder: Path, changes: Iterable[str] = ())
         settings.use("use_read_write")
     refuse_unused(settings, called)
     differing = {name: settings.value(name) for name, _ in statements if KEYS[name].kind in (EQUIVALENT, IGNORED)}
-    return Translation(values, texts, [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}."
-                                       for name, value in differing.items()])
+    notes = [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}." for name, value in differing.items()]
+    return Translation(values, texts, notes + [f"{text}." for text in routing_differences(settings, values)])
 
 
 def hardware(settings: Settings, called: str, folder: Path) -> Network:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.booksim.defaults import DEFAULTS
 from flitlab.booksim.settings import Settings
+from flitlab.compiled import TABLE
 
 TYPES = ("read_request", "write_request", "read_reply", "write_reply")
+# The parameters of these ranges.
+TYPE_RANGES = [f"{name}_{end}_vc" for name in TYPES for end in ("begin", "end")]
 
 
 def vcs_of_type(settings: Settings, name: str, vcs: int) -> tuple[int, int]:
@@ -18,11 +20,12 @@ def vcs_of_type(settings: Settings, name: str, vcs: int) -> tuple[int, int]:
     first, end = (default if number < 0 else number for number, default in zip(given, (half, last), strict=True))
     if not first <= end < vcs:
         raise ConfigError(f"{settings.called}: {name}_begin_vc = {first}, {name}_end_vc = {end} are wrong: give two "
-                          f"numbers from 0 to num_vcs - 1 = {vcs - 1}, the smaller one first.")
+                          f"numbers from 0 to num_vcs - 1 = {vcs - 1}, the smaller one first. BookSim's defaults are "
+                          "for 16 virtual channels.")
     return first, end
 
 
-def values_of(ranges: list[tuple[int, int]]) -> dict[str, Any]:
+def range_parameters(ranges: list[tuple[int, int]]) -> dict[str, Any]:
     """Returns flitlab's parameters that give each class of packets a range."""
     return {"traffic.class_vcs": "ranges", "traffic.class_first_vc": [first for first, _ in ranges],
             "traffic.class_last_vc": [last for _, last in ranges]}
@@ -32,16 +35,22 @@ def classes_of_types(settings: Settings, network: dict[str, Any]) -> dict[str, A
     """Returns parameters that make a class of packets of each type, for packets from a simulator. Nothing if all types
     have all virtual channels. ``network``: flitlab's parameters. Raises ConfigError."""
     vcs = settings.whole("num_vcs", 1)
-    names = [f"{name}_{end}_vc" for name in TYPES for end in ("begin", "end")]
-    by_default = all(settings.value(name) in DEFAULTS[name] for name in names)
-    settings.use(*names)
+    by_default = not any(settings.differs(name) for name in TYPE_RANGES)
+    settings.use(*TYPE_RANGES)
     # The routes of a dragonfly in BookSim do not look at types. The default ranges are made for 16 virtual channels.
     if settings["topology"] == "dragonflynew" or (by_default and vcs < 16):
         return {}
     ranges = [vcs_of_type(settings, name, vcs) for name in TYPES]
-    if network["topology.kind"] != "mesh" or network["routing.algorithm"] != "dimension_order":
+    if not _has_one_class_of_routes(network):
         ranges = _joined(ranges)
-    return {} if set(ranges) == {(0, vcs - 1)} else {"traffic.classes": len(TYPES)} | values_of(ranges)
+    return {} if set(ranges) == {(0, vcs - 1)} else {"traffic.classes": len(TYPES)} | range_parameters(ranges)
+
+
+def _has_one_class_of_routes(network: dict[str, Any]) -> bool:
+    """Returns whether routes surely do not divide the virtual channels. ``network``: flitlab's parameters."""
+    kind = network["topology.kind"]
+    return kind == "fat_tree" or TABLE in network or (kind == "mesh" and
+                                                      network["routing.algorithm"] == "dimension_order")
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -138,7 +138,7 @@ void check_ports(const Experiment& e) {
   const u32 terminals = e.u32_of(param::networks.concentration);
   if (channels + terminals > kMostRouterPorts)
     throw ConfigError(std::string(param::networks.concentration.path) + " = " + std::to_string(terminals) +
-                      " is too large: a router has " + std::to_string(channels) + " channels; " +
+                      " is too large: a router has " + std::to_string(channels) + " ports to other routers; " +
                       most_channels(terminals) + ". Lower it.");
 }
 

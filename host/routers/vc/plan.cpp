@@ -181,8 +181,9 @@ namespace {
 
 bool has_several_rounds(const vc::VcTable& t) { return t.rounds > t.round_cycles; }
 
-/// Returns the cycles from the arrival of a head at a router until it wins the switch, and one more if it then leaves
-/// late (vc::first_late_round()), without other packets. Returns not-a-number if they depend on the cycle of arrival.
+/// Returns the cycles from the arrival of a head at a router until it wins the switch, plus 1 if it wins in a
+/// late round (vc::first_late_round()), without other packets. Returns not-a-number if they depend on the cycle of
+/// arrival.
 double head_cycles(const vc::VcTable& t) {
   const u32 allocation = t.speculative ? 0 : t.allocation_delay;
   if (!has_several_rounds(t)) return t.routing_delay + allocation;
@@ -262,6 +263,7 @@ double VcPlan::zero_load_latency(double hops) const {
   u32 enough = t.channel ? t.eject_delay + t.credit_delay : t.link_delay + t.credit_delay;
   for (const vc::PortChannel& c : channels_)
     enough = std::max<u32>(enough, (u32{c.link_delay} + c.credit_delay) * c.flits / c.cycles + 1);
+  enough = std::max(enough, t.inject_delay + t.injection_credit_delay);
   if (has_several_rounds(t)) ++enough;  // a flit may leave a cycle later
   const double flowing = traffic_.mean_over_lengths(
       [&](u32 flits) { return flits <= t.buffer_flits || t.buffer_flits >= enough ? 1.0 : kNotMeasured; });

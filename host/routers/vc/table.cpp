@@ -58,11 +58,24 @@ void check_class_ranges(const Experiment& e, u32 parts) {
   }
 }
 
-/// Returns the cycles from the win of the switch to the channel. With internal speedup, a flit that wins the switch in
-/// the last round of a cycle takes one more (vc::first_late_round()).
+namespace {
+
+/// Returns the rounds of allocation in a cycle. Throws ConfigError.
+Ratio rounds_per_cycle(const Experiment& e) {
+  const std::optional<Ratio> rounds = ratio_of(e.f64(param::router.internal_speedup));
+  if (!rounds)
+    throw ConfigError(std::string(param::router.internal_speedup.path) + " = " +
+                      shown(e.at(param::router.internal_speedup)) +
+                      " is not a ratio n/d of integers with d up to 64, such as 5/3 (1.6667).");
+  return *rounds;
+}
+
+}  // namespace
+
 u32 crossing_delay(const Experiment& e) {
   const u32 cycles = e.u32_of(param::router.switch_allocation_delay) + e.u32_of(param::router.switch_traversal_delay);
-  return e.f64(param::router.internal_speedup) > 1 ? cycles - 1 : cycles;
+  const Ratio rounds = rounds_per_cycle(e);
+  return rounds.numerator > rounds.denominator ? cycles - 1 : cycles;
 }
 
 u32 eject_delay(const Experiment& e) { return crossing_delay(e) + 1; }
@@ -182,8 +195,8 @@ void set_delays(VcTable& t, const Experiment& e) {
   t.inject_delay = 1;
   t.switch_delay = static_cast<u8>(e.u32_of(param::router.switch_allocation_delay));
   t.credit_delay = e.u32_of(param::router.credit_delay);
-  const u32 to_terminals = e.u32_of(param::router.injection_credit_delay);
-  t.injection_credit_delay = to_terminals ? to_terminals : t.credit_delay;
+  const u32 given = e.u32_of(param::router.injection_credit_delay);
+  t.injection_credit_delay = given ? given : t.credit_delay;
   for (std::size_t i = 0; t.channel && i < std::size_t{t.routers} * t.network_ports; ++i)
     t.narrow |= t.channel[i].flits < t.channel[i].cycles;
 }
@@ -208,13 +221,9 @@ void set_sizes(VcTable& t, const Experiment& e, u32 shortest) {
 void set_speedup(VcTable& t, const Experiment& e) {
   t.input_speedup = static_cast<u8>(e.u32_of(param::router.input_speedup));
   t.output_speedup = static_cast<u8>(e.u32_of(param::router.output_speedup));
-  const std::optional<Ratio> rounds = ratio_of(e.f64(param::router.internal_speedup));
-  if (!rounds)
-    throw ConfigError(std::string(param::router.internal_speedup.path) + " = " +
-                      shown(e.at(param::router.internal_speedup)) +
-                      " is not a ratio n/d of integers with d up to 64, such as 5/3 (1.6667).");
-  t.rounds = static_cast<u16>(rounds->numerator);
-  t.round_cycles = static_cast<u16>(rounds->denominator);
+  const Ratio rounds = rounds_per_cycle(e);
+  t.rounds = static_cast<u16>(rounds.numerator);
+  t.round_cycles = static_cast<u16>(rounds.denominator);
   t.crossbar_factor = std::max(t.input_speedup, t.output_speedup);
   for (u32 vc = 0; vc < t.vcs; ++vc) t.crossbar_vcs[vc % t.input_speedup] |= static_cast<u16>(1u << vc);
   const bool several_rounds = t.rounds > t.round_cycles;

@@ -19,7 +19,8 @@ u32 fewest_vcs_of_class(const Experiment& e);
 /// each of `parts` routing classes, would not be the same.
 void check_class_ranges(const Experiment& e, u32 parts);
 
-/// Returns the cycles from switch grant to the flit's entry into the channel.
+/// Returns the cycles from switch grant to the flit's entry into the channel. With several rounds in a cycle, a flit
+/// that wins the switch in a late round takes one more (vc::first_late_round()).
 u32 crossing_delay(const Experiment& e);
 /// Returns the cycles from switch grant to arrival at the terminal.
 u32 eject_delay(const Experiment& e);

@@ -72,9 +72,9 @@ inline constexpr struct RouterParams {
       .type = ParamType::kBool,
       .default_value = "false",
       .help =
-          "The round-robin pointer of an input virtual channel is over the virtual channels of all output ports. So a "
-          "packet that goes to another output port than the packet before it prefers the lowest free virtual channel. "
-          "Otherwise the pointer is over the virtual channels of any output port.",
+          "false: the round-robin pointer of an input virtual channel is the number of a virtual channel, whatever "
+          "the output port is. true: it returns to virtual channel 0 when a packet requests another output port than "
+          "the request before.",
       .cite = "BookSim 2: separable and iSLIP allocators"};
   ParamRecord switch_allocator{.path = "router.switch_allocator",
                                .type = ParamType::kChoice,
@@ -154,8 +154,9 @@ inline constexpr struct RouterParams {
                                .help =
                                    "Rounds of VC allocation and switch allocation in a cycle, on average: with 1.5 "
                                    "every second cycle has two. The number is a ratio n/d of integers with d up to "
-                                   "64. A pipeline stage of d cycles takes d - 1 cycles and one round. Channels still "
-                                   "carry one flit per cycle. More than 1: the network uses scalar state.",
+                                   "64. With more than 1, route computation, VC allocation and switch allocation of d "
+                                   "cycles (from 1 on) take d - 1 cycles and one round, and the network uses scalar "
+                                   "state. Channels still carry one flit per cycle.",
                                .cite = "BookSim 2: internal_speedup"};
   ParamRecord output_queue_flits{.path = "router.output_queue_flits",
                                  .type = ParamType::kInt,
@@ -222,7 +223,9 @@ inline constexpr struct RouterParams {
       .min = 0,
       .max = 64,
       .unit = "cycles",
-      .help = "The same for credits that a router returns to its terminals. 0: as router.credit_delay.",
+      .help =
+          "From the cycle in which a flit of a terminal wins the switch to the first cycle in which the terminal can "
+          "use its buffer slot. 0: as router.credit_delay.",
       .cite = "BookSim 2: terminals add no credit_delay"};
 } router{};
 
@@ -273,8 +276,8 @@ inline constexpr struct RoutingParams {
       .default_value = "all",
       .choices = words_of(EjectionVcs{}),
       .help =
-          "VCs of channels to terminals. all: those of the packet's message class. class: those of the routing class "
-          "that the packet has on the channels of its last group.",
+          "VCs of channels to terminals. all: a packet may take any VC of its message class. class: it may take only "
+          "the VCs of its routing class in the last group.",
       .cite = "BookSim 2: dragonflynew",
       .only_if = "topology.kind=dragonfly|megafly&routing.algorithm=minimal|up_down|valiant|ugal_l|par"};
   ParamRecord congestion{.path = "routing.congestion",

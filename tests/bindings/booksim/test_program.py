@@ -135,6 +135,26 @@ def test_stages_in_which_flits_of_booksim_wait_for_one_another_are_named(stateme
             for line in errors.splitlines()] == stages
 
 
+@pytest.mark.parametrize(("network", "function"), [
+    ("mesh", "min_adapt"), ("torus", "dim_order_bal"), ("fattree", "anca"), ("torus", "dim_order"), ("fattree", "nca")])
+def test_routing_functions_that_differ_from_booksims_are_named(network, function, run):
+    _, _, errors = run("c", f"topology={network}", f"routing_function={function}", "k=2", "n=2", "num_vcs=4",
+                       "sample_period=50", "max_samples=1", "injection_rate=0.01")
+    differs = function in ("min_adapt", "dim_order_bal", "anca")
+    assert errors.count(f"warning: routing_function = {function} differs from BookSim: ") == differs
+
+
+@pytest.mark.parametrize(("statements", "accepted"), [
+    ("credit_delay=3", 0.3131), ("credit_delay=0", 0.3856)])
+def test_credits_return_to_routers_and_terminals_as_in_booksim(statements, accepted, run):
+    """BookSim accepts these rates with buffers of 2 flits and packets of 3 (means of 3 seeds)."""
+    _, out, _ = run("c", "topology=fly", "k=6", "n=1", "routing_function=dest_tag", "num_vcs=2", "vc_buf_size=2",
+                    "packet_size=3", "injection_rate=0.95", "injection_rate_uses_flits=1", "sim_type=throughput",
+                    "sample_period=6000", "warmup_periods=2", "max_samples=4", "latency_thres=-1.0",
+                    "acc_warmup_thres=-1.0", "acc_stopping_thres=-1.0", *statements.split())
+    assert values(out)["Accepted flit rate"] == pytest.approx(accepted, rel=0.025)
+
+
 # The networks of BookSim's 11 files, and three that differ from cmeshconfig and flatflyconfig.
 SEPARABLE = "vc_allocator = separable_input_first; sw_allocator = separable_input_first; "
 CMESH = "topology = cmesh; n = 2; c = 4; xr = 2; yr = 2; "

@@ -324,6 +324,8 @@ def test_a_graph_has_other_routes_if_booksims_can_deadlock(tmp_path):
     (tmp_path / "links").write_text("".join(f"router {i} node {i} router {(i + 1) % 5}\n" for i in range(5)))
     e = experiment(ANYNET, tmp_path)
     assert "routing.table_file" not in e._texts and e.derived()["vc_layers"] == 2
+    notes = translation.translate(ANYNET, "a.cfg", tmp_path).notes
+    assert any(note.startswith("routes of this graph differ from BookSim's") for note in notes)
 
 
 @pytest.mark.parametrize(("links", "message"), [
@@ -336,6 +338,7 @@ def test_a_graph_has_other_routes_if_booksims_can_deadlock(tmp_path):
     ("router 0 node 0 router 0", r"line 1: router 0 is joined to itself"),
     ("router 0 node " + "9" * 5000, r'" is not "router NUMBER"'),
     ("node 0 node 1", r"line 1: node 0 is joined to node 1"),
+    ("router 0 node 0 node 1", r"has no edges"),
     ("router x", r'line 1: "router x" is not "router NUMBER"'),
     ("", r"links names no routers"),
 ])
