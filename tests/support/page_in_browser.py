@@ -47,8 +47,8 @@ def change(page, path, value, cycle=0):
 
 
 def check_hash(page, network):
-    page.wait_for_selector(f'{HASH}[data-cycle="{network.cycle}"]')
-    assert page.locator(HASH).get_attribute("data-hash") == network.state_hash
+    """Waits until the page shows a network's state. Another network, in the same cycle, can be shown before."""
+    page.wait_for_selector(f'{HASH}[data-cycle="{network.cycle}"][data-hash="{network.state_hash}"]')
 
 
 def draw_curve(page, start, stop, step):

@@ -368,7 +368,8 @@ struct PlainTable : Traffic, PlainVcTable {
   /// Returns whether a plan agrees with these constants.
   static bool fits(const VcTable& t) {
     return Traffic::fits(t) && has_default_allocators(t) && t.flow_control == FlowControl::kWormhole &&
-           !t.wait_for_tail_credit && t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim && !t.channel;
+           !t.wait_for_tail_credit && t.injection_credit_delay == t.credit_delay &&
+           t.algorithm == Algorithm::kDimensionOrder && !t.one_port_per_dim && !t.channel;
   }
 };
 

@@ -219,7 +219,8 @@ struct Heads {
         return false;
       }
       const E out = C::only(route.port);
-      if (t.pointer_spans_ports && element(k.out_port, position) != out) element(k.pick_out, position) = 0;
+      if constexpr (!S::exact && C::has_all_ports)  // not on a GPU (excluded_from_device_lanes())
+        if (t.pointer_spans_ports && element(k.out_port, position) != out) element(k.pick_out, position) = 0;
       element(k.out_port, position) = out;
       element(k.allowed, position) = static_cast<E>(route.allowed);
       if (kFirst) ready_at[position] = now;

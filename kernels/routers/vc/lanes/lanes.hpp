@@ -114,6 +114,9 @@ inline const char* excluded_from_device_lanes(const VcTable& t) {
   if (const char* excluded = excluded_from_lanes(t)) return excluded;
   if (t.traffic.classes > 1) return "traffic.classes";  // their tallies have no totals of classes
   if (t.routers < 16) return "topology.shape";          // most lanes would be empty
+  // Kernels that know these would spill registers.
+  if (t.injection_credit_delay != t.credit_delay) return "router.injection_credit_delay";
+  if (t.pointer_spans_ports) return "router.vc_pointer_spans_ports";
   if (t.ports > most_device_ports(t))
     return t.ports > 16 ? parameter_of_ports(t) : t.mode != TrafficMode::kOpen ? "traffic.mode" : "routing.algorithm";
   return element_bits(t) > 16 ? "router.arbiter" : nullptr;

@@ -97,6 +97,10 @@ struct Routers {
   /// Returns this block's part of a row.
   FLITLAB_INLINE const E* block_of(const E* row) const { return row + std::size_t{b} * C::lanes; }
   FLITLAB_INLINE u32 link_delay_of(const SenderRow& row) const { return S::exact ? v.t.link_delay : row.link_delay; }
+  /// On a GPU the registers of one more delay would be spilled (excluded_from_device_lanes()).
+  FLITLAB_INLINE u32 injection_credit_delay() const {
+    return S::exact || !C::has_all_ports ? v.t.credit_delay : v.t.injection_credit_delay;
+  }
   FLITLAB_INLINE u32 credit_delay_of(const SenderRow& row) const {
     return S::exact ? v.t.credit_delay : row.credit_delay;
   }
@@ -248,7 +252,7 @@ struct Routers {
       any_tail |= tails[port];
       moves += C::count(won);
       if (port >= S::network_ports_of(v.t))
-        s.of_terminals(s.inject_credits, s.slot(now + v.t.injection_credit_delay),
+        s.of_terminals(s.inject_credits, s.slot(now + injection_credit_delay()),
                        s.row_of(b, port - S::network_ports_of(v.t))) = vc;
       else
         *reinterpret_cast<Row*>(s.credit_row(s.slot_of_leaving(now, v.t.credit_delay), port) +
