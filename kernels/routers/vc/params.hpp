@@ -74,7 +74,7 @@ inline constexpr struct RouterParams {
       .help =
           "false: the round-robin pointer of an input virtual channel is the number of a virtual channel, whatever "
           "the output port is. true: it returns to virtual channel 0 when a packet requests another output port than "
-          "the request before.",
+          "the request before; on a GPU the network then uses scalar state.",
       .cite = "BookSim 2: separable and iSLIP allocators"};
   ParamRecord switch_allocator{.path = "router.switch_allocator",
                                .type = ParamType::kChoice,
@@ -225,7 +225,8 @@ inline constexpr struct RouterParams {
       .unit = "cycles",
       .help =
           "From the cycle in which a flit of a terminal wins the switch to the first cycle in which the terminal can "
-          "use its buffer slot. 0: as router.credit_delay.",
+          "use its buffer slot. 0: as router.credit_delay. With another value, the network uses scalar state on a "
+          "GPU.",
       .cite = "BookSim 2: terminals add no credit_delay"};
 } router{};
 
