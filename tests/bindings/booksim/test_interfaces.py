@@ -74,7 +74,7 @@ def test_one_router_can_have_62_nodes(tmp_path):
     net.inject(0, range(62), 1, tag=range(62))
     net.step(100)
     assert sorted(net.arrivals()["tag"]) == list(range(62))
-    with pytest.raises(fl.ConfigError, match="concentration = 63 is too large: a router has 2 channels"):
+    with pytest.raises(fl.ConfigError, match="concentration = 63 is too large: a router has 2 ports to other routers"):
         fl.Network(loaded(tmp_path, GPGPU_SIM).set("topology.concentration", 63))
 
 
