@@ -40,8 +40,9 @@ struct WordOf {
 class Experiment {
  public:
   /// Checks a configuration and adds the defaults. `base_dir`: folder to which relative file names refer. `texts`:
-  /// texts in memory that replace files, by the parameter that names the file. `optional`: parameters whose paths begin
-  /// with it are left out if they do not apply; "": none. Throws ConfigError for the first error.
+  /// texts in memory that replace files, by the parameter that names the file. `optional`: the beginning of
+  /// paths. Parameters with such paths are left out where they have no effect; for others, this is an error. Throws
+  /// ConfigError for the first error.
   static Experiment resolve(const RawConfig& given, std::string base_dir, SharedTexts texts = {},
                             std::string_view optional = {});
 

@@ -23,8 +23,8 @@ class Interconnect {
 
   /// Returns whether the input buffer of a node has no room for a packet.
   bool is_full(uint32_t node, uint32_t subnet, uint32_t bytes) const;
-  /// Takes a packet into the input buffer of node `source`, also if it is full. `type`: ANY is as READ.
-  /// `address` has no effect.
+  /// Takes a packet into the input buffer of node `source`, also if it is full. Type::ANY is treated
+  /// as Type::READ. `address` has no effect.
   void push(void* packet, uint32_t subnet, uint64_t address, int bytes, Type type, int source, int destination);
 
   /// Return whether packets have arrived at a node, and the first one; pop() removes it.

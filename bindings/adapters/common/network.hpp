@@ -40,7 +40,7 @@ class Network {
     return true;
   }
 
-  /// Returns whether packets can have a class.
+  /// Returns whether the network has a class of this number.
   bool has_class(uint32_t traffic_class) const {
     uint32_t packets = 0;
     return flitlab_waiting_of_class(network_.get(), 0, traffic_class, &packets) == FLITLAB_OK;

@@ -47,7 +47,9 @@ void Subnet::push(uint32_t source, uint32_t destination, uint32_t bytes, void* d
 bool Subnet::offer(uint32_t source, const Packet& packet) {
   if (destinations_[packet.destination].flits >= icnt_.destination_room()) return false;
   Source& from = sources_[source];
-  if (packet.traffic_class != from.traffic_class) {  // the source queues of classes take turns
+  // Each class has a source queue, and these take turns. A packet waits for the packets of another class before it, so
+  // that the packets of a source enter the network in the order of their pushes.
+  if (packet.traffic_class != from.traffic_class) {
     forget_injected(source);
     if (!from.offered.empty()) return false;
     from.traffic_class = packet.traffic_class;

@@ -75,7 +75,7 @@ class Subnet {
 
   Network network_;
   IcntFile icnt_;
-  bool has_types_;
+  bool has_types_;  ///< the network has a class for each type of packets
   std::vector<Source> sources_;
   std::vector<Destination> destinations_;
   std::vector<flitlab_arrival> arriving_;  ///< packets that can be popped after the next cycle

@@ -18,8 +18,9 @@ class Fate(NamedTuple):
 
 _PRINTED = Fate(IGNORED, "changes what is printed or written, not the network")
 _ENDS = Fate(IGNORED, "decides when BookSim stops; flitlab measures for a fixed time")
-_READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused, and in `.icnt` files, whose "
-                   "packets have classes with these ranges (`traffic.class_first_vc`)")
+_READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused")
+_RANGE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused, and in `.icnt` files, whose packets "
+              "have classes with these ranges (`traffic.class_first_vc`)")
 _POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
 _WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
 _POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
@@ -92,7 +93,8 @@ KEYS: dict[str, Fate] = {
                      "flitlab's routers"),
     "private_buf_end_vc": _POLICY, "private_buf_size": _POLICY, "private_buf_start_vc": _POLICY,
     "private_bufs": _POLICY,
-    **{f"{what}_{end}": _READ_WRITE for what in ("read_reply", "read_request", "write_reply", "write_request")
+    **{f"{what}_{end}": _RANGE if end.endswith("_vc") else _READ_WRITE
+       for what in ("read_reply", "read_request", "write_reply", "write_request")
        for end in ("begin_vc", "end_vc", "size", "subnet")},
     "router": Fate(EXACT, "`iq`; `event` and `chaos` are refused"),
     "routing_delay": Fate(EXACT, "`router.routing_delay`; above 1, packets wait for one another in BookSim"),

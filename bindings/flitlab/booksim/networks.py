@@ -29,8 +29,8 @@ _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
 }
 # Routing functions, and how flitlab's algorithms differ from them.
 _DIFFERENCES = {
-    "min_adapt": "BookSim requests virtual channels of all shortest ports, flitlab those of the port with the most "
-                 "credits",
+    "min_adapt": "in BookSim a packet requests virtual channels of all shortest ports, in flitlab of the one port "
+                 "that has the most credits",
     "dim_order_bal": "in BookSim some packets draw one of two halves of the virtual channels",
     "anca": "BookSim draws two of the upward ports and compares these, flitlab compares all",
 }
@@ -42,7 +42,7 @@ _NOT_READ = {
 # Of a flattened butterfly: the most nodes in a row of a router whose channels take one cycle.
 _NEAR = 3
 
-# Most nodes of a single router: two of its ports are those of a dimension without neighbours.
+# A router has at most 64 ports. A single router is a grid of one dimension, whose two ports lead nowhere.
 _MOST_NODES_OF_A_ROUTER = 62
 
 # Parameters, and texts of the files that they name.

@@ -1,6 +1,7 @@
 #pragma once
-/// Rounds of allocation. With internal speedup a cycle has several, and a pipeline stage of d cycles takes d - 1 cycles
-/// and one round. Rounds are numbered from the first cycle on (32 bits).
+/// Rounds of allocation. With internal speedup a cycle can have several, and route computation, VC allocation and
+/// switch allocation of d cycles (from 1 on) take d - 1 cycles and one round. Rounds are numbered from the first cycle
+/// on (32 bits).
 #include "kernels/common/types.hpp"
 
 namespace flitlab::vc {
@@ -21,9 +22,9 @@ FLITLAB_INLINE u32 round_after(const T& t, Cycle now, u32 round, u32 delay) {
   return rounds_before(t, now + delay - 1) + 1;
 }
 
-/// Returns the first round from which on flits that win the switch in cycle `now` leave a cycle later than others:
-/// their stage of switch allocation ends with the last round of a cycle. `end`: first round of the next cycle, returned
-/// if there is no such round.
+/// Returns the first late round of cycle `now`: flits that win the switch in it, or in a later round of the cycle,
+/// leave one cycle later than other flits, because switch allocation ends with the last round of a cycle. Returns
+/// `end`, the first round of the next cycle, if there is none.
 template <class T>
 FLITLAB_INLINE u32 first_late_round(const T& t, Cycle now, u32 end) {
   if (t.rounds == t.round_cycles) return end;

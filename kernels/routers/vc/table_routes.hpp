@@ -171,8 +171,8 @@ FLITLAB_INLINE u32 next_target(const T& t, const Out& outputs, u32 router, Packe
   return packet.route_bits & kPastIntermediate ? packet.dst : packet.via;
 }
 
-/// Returns the route of a packet from its last router to its terminal. On a further channel of the group, a packet that
-/// comes from another group would have the next class, if there is one.
+/// Returns the route of a packet from its last router to its terminal. A packet that enters its last group at this
+/// router uses the next class, if there is one: the class of channels within the group.
 template <class T>
 FLITLAB_INLINE Route to_terminal(const T& t, u32 router, const Packet& packet, u32 in_port, u32 in_vc) {
   if (t.ejection_vcs == EjectionVcs::kAll) return {packet.dst_port, t.message_mask[packet.message_class]};

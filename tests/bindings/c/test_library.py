@@ -64,14 +64,15 @@ def test_external_program_agrees_with_python(host, tmp_path, settings, checkpoin
     file = tmp_path / "network.toml"
     file.write_text(exp.to_toml())
     cycle, source, destination, flits = packets_of(exp)
-    given = "\n".join(f"{c} {s} {d} {f} {2**63 + i}"
+    classes = exp.flat().get("traffic.classes", 1)
+    given = "\n".join(f"{c} {s} {d} {f} {2**63 + i} {i % classes}"
                       for i, (c, s, d, f) in enumerate(zip(cycle, source, destination, flits, strict=True)))
     more = [tmp_path / "checkpoint"] if checkpoint else []
     *lines, last = host("run", file, 4000, *more, given=given)
     net = fl.Network(exp)
     for c, s, d, f, i in zip(cycle, source, destination, flits, range(len(cycle)), strict=True):
         net.step(int(c) - net.cycle)
-        assert net.inject(s, d, f, tag=2**63 + i) == 1
+        assert net.inject(s, d, f, tag=2**63 + i, traffic_class=i % classes) == 1
     net.step(4000 - net.cycle)
     arrivals = net.arrivals()
     assert len(arrivals) == len(cycle)

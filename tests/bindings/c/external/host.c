@@ -24,14 +24,16 @@ static void print_arrivals(flitlab_network* net) {
   } while (taken == 16);
 }
 
-/* Offers each packet of the standard input, "cycle source destination flits tag" by rising cycle, in its cycle. */
+/* Offers each packet of the standard input, "cycle source destination flits tag [class]" by rising cycle. */
 static void run(const char* path, uint64_t end, const char* checkpoint) {
   flitlab_network* net = NULL;
+  char line[200];
   flitlab_packet p = {0};
   uint64_t hash = 0;
   if (flitlab_open(path, 1, &net)) stop("open");
-  while (scanf("%" SCNu64 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64, &p.cycle, &p.source, &p.destination,
-               &p.flits, &p.tag) == 5) {
+  while (fgets(line, sizeof line, stdin) &&
+         sscanf(line, "%" SCNu64 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu32, &p.cycle, &p.source,
+                &p.destination, &p.flits, &p.tag, &p.traffic_class) >= 5) {
     if (flitlab_advance(net, p.cycle)) stop("advance");
     if (flitlab_offer(net, &p, 1, NULL)) stop("offer");
   }
