@@ -19,8 +19,8 @@ class Fate(NamedTuple):
 _PRINTED = Fate(IGNORED, "changes what is printed or written, not the network")
 _ENDS = Fate(IGNORED, "decides when BookSim stops; flitlab measures for a fixed time")
 _READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused")
-_RANGE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused, and in `.icnt` files, whose packets "
-              "have classes with these ranges (`traffic.class_first_vc`)")
+_RANGE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused, and in `.icnt` files, whose "
+              "packets have classes with these ranges (`traffic.class_first_vc`)")
 _POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
 _WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
 _POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
