@@ -1,5 +1,6 @@
 """routing.vc_assignment = "by_crossing": a packet chooses its VC class when it enters a ring, by whether it will cross
-the wrap-around channel, and keeps it on the whole ring; Valiant's second phase chooses again."""
+the wrap-around channel, and keeps it on the whole ring; Valiant's second phase chooses again. "two_datelines": a packet
+that crosses neither this channel nor the middle of the ring draws its class."""
 
 from itertools import groupby
 
@@ -41,6 +42,21 @@ def test_the_class_is_kept_all_along_the_ring(load, vcs):
         assert classes == {int(crosses(way))}, way
         seen[crosses(way)] += len(way) > 1
     assert min(seen.values()) > 50
+
+
+@pytest.mark.parametrize("vcs", [2, 4])
+def test_packets_that_cross_no_dateline_draw_their_class(vcs):
+    drawn = []
+    for way in hops(routing__vc_assignment="two_datelines", router__vcs=vcs, traffic__load=0.2):
+        (number,) = {vc * 2 // vcs for *_, vc in way}
+        if crosses(way):
+            assert number == 1, way
+        elif any((at, step) in ((RADIX // 2 - 1, 1), (RADIX // 2, -1)) for at, step, _ in way):
+            assert number == 0, way
+        else:
+            drawn.append(number)
+    assert len(drawn) > 200
+    assert abs(sum(drawn) / len(drawn) - 0.5) < 2 / len(drawn)**0.5  # four standard deviations
 
 
 def test_valiants_second_phase_decides_anew():

@@ -320,6 +320,11 @@ def differences(binary: str, seeds: int) -> None:
             point = load_booksim(file)
         ours = [fl.run(point.set("run.seed", seed)).latency_cycles.mean for seed in range(seeds)]
         print(f"| `{text}` | {statistics.mean(theirs):.2f} | {statistics.mean(ours):.2f} |", flush=True)
+        if "routing.selection" not in point.values:
+            continue
+        adaptive = point.set({"routing.selection": "most_credits", "routing.stay_on_escape": False})
+        ours = [fl.run(adaptive.set("run.seed", seed)).latency_cycles.mean for seed in range(seeds)]
+        print(f"| the same, `routing.selection = \"most_credits\"` | | {statistics.mean(ours):.2f} |", flush=True)
 
 
 def run_file(binary: str, file: Path, changes: list[str]) -> tuple[int, float, float, float]:

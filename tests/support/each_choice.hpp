@@ -82,6 +82,8 @@ class EachChoice {
         if (other->path != key) continue;
         const bool listed = std::find(words.begin(), words.end(), other->default_value) != words.end();
         if (listed != excludes) continue;
+        const auto needed = raw.find(key);
+        if (needed != raw.end() && std::find(words.begin(), words.end(), text_of(needed->second)) != words.end()) continue;
         if (excludes && other->type != ParamType::kInt)
           throw std::logic_error("EachChoice does not handle " + condition + ", which excludes the default");
         if (excludes) words.front() = std::to_string(std::stoll(std::string(other->default_value)) + 1);
@@ -90,6 +92,11 @@ class EachChoice {
         enable(*other, raw);
       }
     }
+  }
+
+  static std::string text_of(const Value& value) {
+    const std::string* text = std::get_if<std::string>(&value);
+    return text ? *text : "";
   }
 
   void add_needs(const std::string& name, RawConfig& raw) const {
@@ -153,6 +160,7 @@ class EachChoice {
             {"routing.algorithm=par", Settings("topology.kind=dragonfly")},
             {"routing.algorithm=nearest_common_ancestor", Settings("topology.kind=fat_tree")},
             {"routing.algorithm=adaptive", Settings("topology.kind=fat_tree")},
+            {"routing.selection=two_random", Settings("topology.kind=fat_tree routing.algorithm=adaptive")},
             {"traffic.class_vcs=ranges",
              Settings("traffic.classes=2 traffic.class_first_vc=[0,1] traffic.class_last_vc=[2,3] topology.kind=mesh")},
             {"traffic.mode=trace", Settings("traffic.trace_file=", trace)},

@@ -261,6 +261,14 @@ inline std::vector<Experiment> variations(std::string_view kind) {
         "routing.algorithm=minimal_adaptive"})
     list.push_back(experiment(Settings("traffic.load=0.5 router.vcs=4 ", more)));
   list.push_back(experiment(Settings("topology.kind=dragonfly routing.ejection_vcs=class router.vcs=4")));
+  // Selection of one of several ports, and classes on rings that packets draw.
+  for (const char* more : {"topology.kind=mesh routing.selection=first routing.stay_on_escape=true",
+                           "routing.selection=first_or_escape router.vc_allocator=islip",
+                           "routing.adaptive_vcs=1 routing.stay_on_escape=true router.speculative=true"})
+    list.push_back(experiment(Settings("traffic.load=0.5 routing.algorithm=minimal_adaptive ", more)));
+  list.push_back(experiment(Settings("traffic.load=0.5 routing.vc_assignment=two_datelines")));
+  list.push_back(experiment(
+      Settings("traffic.load=0.5 topology.kind=fat_tree routing.algorithm=adaptive ", "routing.selection=two_random")));
   return list;
 }
 

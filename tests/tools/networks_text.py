@@ -30,7 +30,7 @@ each dimension, and c; the diameter is the sum of all `k - 1`.""", """\
 `dimension_order` turns only from a lower to a higher dimension, so channels wait for one another in no cycle,
 and one class suffices. The turn models forbid the turns that would close a cycle. `o1turn` has a class for each
 order of dimensions, `valiant` and `romm` one for each half of the way, `minimal_adaptive` an escape channel in
-dimension order.""",
+dimension order (`routing.selection` and `routing.stay_on_escape` say when packets take it).""",
         """\
 Good for traffic between neighbours, with short channels. The middle channels fill first under uniform traffic,
 because routers at the edge have fewer neighbours. A transpose in dimension order is worse; `o1turn` spreads it

@@ -54,7 +54,7 @@ KEYS: dict[str, Fate] = {
     "feedback_aging_scale": _POLICY, "feedback_offset": _POLICY,
     "hold_switch_for_packet": Fate(EXACT, "`router.hold_switch_for_packet`"),
     "in_ports": Fate(IGNORED, "of single routers, which no topology uses"),
-    "include_queuing": Fate(REFUSED, "flitlab reports the latency with and without the source queue"),
+    "include_queuing": Fate(IGNORED, "flitlab reports the latency with and without the source queue"),
     "injection_process": Fate(EXACT, "`traffic.injection`: `bernoulli`; for `on_off` see burst_alpha"),
     "injection_rate": Fate(EXACT, "`traffic.load`, which is in flits: multiplied by the mean of `packet_size`"),
     "injection_rate_uses_flits": Fate(EXACT, "`traffic.load`, not multiplied"),
@@ -114,7 +114,7 @@ KEYS: dict[str, Fate] = {
                            "above 1, flits wait for one another in BookSim"),
     "st_prepare_delay": Fate(EXACT, "`router.switch_traversal_delay`, together with `st_final_delay`"),
     "stats_out": _PRINTED, "stopping_thres": _ENDS,
-    "subnets": Fate(REFUSED, "flitlab has no parallel networks"),
+    "subnets": Fate(REFUSED, "flitlab has no parallel networks; flitlab-booksim runs such a file"),
     "sw_alloc_delay": Fate(EXACT, "`router.switch_allocation_delay`"),
     "sw_allocator": Fate(EQUIVALENT, "`router.switch_allocator`: `islip`, `separable_input_first` (in flitlab "
                          "`separable_input_first_by_output`), `separable_output_first`, `wavefront`, "
@@ -129,7 +129,8 @@ KEYS: dict[str, Fate] = {
                     "rates; refused: the others, and with `flatfly` and `cmesh` `bitrev`, `shuffle`, `transpose`"),
     "use_noc_latency": Fate(EXACT, "`topology.channel_delay`: 2 cycles in a torus and a `cmesh`; `xr` cycles for each "
                             "step with `flatfly`, `topology.delay_by_distance`; otherwise 1"),
-    "use_read_write": Fate(REFUSED, "set `traffic.mode = \"request_reply\"` in flitlab"),
+    "use_read_write": Fate(REFUSED, "flitlab-booksim runs such a file; similar in flitlab: "
+                           "`traffic.mode = \"request_reply\"`"),
     "vc_alloc_delay": Fate(EXACT, "`router.vc_allocation_delay`"),
     "vc_allocator": Fate(EQUIVALENT, "`router.vc_allocator`, as `sw_allocator`"),
     "vc_buf_size": Fate(EXACT, "`router.buffer_flits`"),

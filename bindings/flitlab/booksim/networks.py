@@ -18,7 +18,7 @@ from flitlab.toml import read_text
 _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
     "mesh": {"dor": ("dimension_order", ""), "dim_order": ("dimension_order", ""), "xy_yx": ("o1turn", ""),
              "romm": ("romm", ""), "valiant": ("valiant", ""), "min_adapt": ("minimal_adaptive", "")},
-    "torus": {"dim_order": ("dimension_order", "by_crossing"), "dim_order_bal": ("dimension_order", "by_crossing"),
+    "torus": {"dim_order": ("dimension_order", "by_crossing"), "dim_order_bal": ("dimension_order", "two_datelines"),
               "valiant": ("valiant", "by_crossing"), "min_adapt": ("minimal_adaptive", "by_crossing")},
     "fly": {"dest_tag": ("dimension_order", "")},
     "fattree": {"nca": ("nearest_common_ancestor", ""), "anca": ("adaptive", "")},
@@ -26,13 +26,6 @@ _ROUTES: dict[str, dict[str, tuple[str, str]]] = {
     "cmesh": {"dor_no_express": ("dimension_order", ""), "xy_yx_no_express": ("o1turn", ""), "dor": ("table", "")},
     "dragonflynew": {"min": ("minimal", "")},
     "anynet": {"min": ("table", "")},
-}
-# Routing functions, and how flitlab's algorithms differ from them.
-_DIFFERENCES = {
-    "min_adapt": "in BookSim a packet requests virtual channels of all shortest ports, in flitlab of the one port "
-                 "that has the most credits",
-    "dim_order_bal": "in BookSim some packets draw one of two halves of the virtual channels",
-    "anca": "BookSim draws two of the upward ports and compares these, flitlab compares all",
 }
 _NOT_READ = {
     "qtree": "flitlab has no such tree; fattree is similar",
@@ -71,7 +64,21 @@ def network(settings: Settings, called: str, folder: Path) -> Network:
         values["routing.vc_assignment"] = assignment
     if algorithm == "ugal_l":
         values["routing.threshold"] = 2
+    if function == "anca":
+        values["routing.selection"] = "two_random"
+    if function == "min_adapt":
+        values |= _adaptive(settings, kind)
     return values, texts
+
+
+def _adaptive(settings: Settings, kind: str) -> dict[str, Any]:
+    """Returns the parameters of what ``min_adapt`` is in BookSim: its set of requests keeps one port of each priority,
+    so only the first of the shortest ports gets requests. Adaptive virtual channels have priority over the escape
+    channel, which the allocator iSLIP ignores. In a torus one virtual channel is adaptive."""
+    by_islip = str(settings["vc_allocator"]).startswith("islip")
+    values: dict[str, Any] = {"routing.selection": "first_or_escape" if by_islip else "first",
+                              "routing.stay_on_escape": True}
+    return values | ({"routing.adaptive_vcs": 1} if kind == "torus" else {})
 
 
 def _those_read(name: str, words: Any) -> str:
@@ -235,10 +242,13 @@ def numbers_rows(settings: Settings) -> bool:
 
 
 def routing_differences(settings: Settings, values: dict[str, Any]) -> list[str]:
-    """Returns how the routes differ from BookSim's. ``values``: flitlab's parameters of the network."""
-    function = str(settings["routing_function"])
-    difference = _DIFFERENCES.get(function, "")
-    found = [f"routing_function = {function} differs from BookSim: {difference}"] if difference else []
+    """Returns how the routes differ from BookSim's, or from what a user of BookSim may expect. ``values``: flitlab's
+    parameters of the network."""
+    found = []
+    if settings["routing_function"] == "min_adapt":
+        found.append("routing_function = min_adapt does not adapt to traffic, as in BookSim: packets request only the "
+                     "port of their lowest dimension. flitlab's adaptive routing is "
+                     "routing.selection = \"most_credits\"")
     if settings["topology"] == "anynet" and TABLE not in values and not settings.differs("routing_table_type"):
         found.append("routes of this graph differ from BookSim's, whose packets could wait for one another in a cycle")
     return found

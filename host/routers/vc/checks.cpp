@@ -5,6 +5,7 @@
 #include "host/config/check.hpp"
 #include "host/config/cross_checks.hpp"
 #include "host/config/topology_params.hpp"
+#include "host/routers/vc/table.hpp"
 #include "host/topology/links.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/error.hpp"
@@ -78,9 +79,31 @@ void check_algorithm(const Experiment& e) {
                     (in_two_dimensions ? " of two dimensions." : "."));
 }
 
+/// Checks how a packet selects one of several ports. Failed links or routers make a graph of a grid.
+void check_selection(const Experiment& e) {
+  const ParamRecord& p = vc::param::routing.selection;
+  if (!e.has(p)) return;
+  const bool tree = e.is({vc::param::routing.algorithm, "adaptive"}), grid = !tree && !is_graph(e);
+  std::vector<std::string> fit{"most_credits"};
+  if (tree) fit.push_back("two_random");
+  if (grid) fit.insert(fit.end(), {"first", "first_or_escape"});
+  if (std::find(fit.begin(), fit.end(), e.str(p)) == fit.end())
+    throw ConfigError(quoted(e, p) + " does not fit " + quoted(e, vc::param::routing.algorithm) + " on a " +
+                      kind_for_routing(e) + ": use " + words_text(fit) + ".");
+  const ParamRecord& adaptive = vc::param::routing.adaptive_vcs;
+  if (!grid || !e.has(adaptive)) return;
+  const u32 escapes = is_ring(e) ? 2 : 1, vcs = vc::fewest_vcs_of_class(e);
+  if (e.u32_of(adaptive) && escapes + e.u32_of(adaptive) > vcs)
+    throw ConfigError(std::string(adaptive.path) + " = " + shown(e.at(adaptive)) + " is too large: of " +
+                      std::to_string(vcs) + " virtual channels" + message_classes_text(e) + ", " +
+                      std::to_string(escapes) + (escapes == 1 ? " is an escape channel" : " are escape channels") +
+                      ". Lower it, or raise router.vcs.");
+}
+
 void check_routing(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   check_algorithm(e);
+  check_selection(e);
   const ParamRecord& table = vc::param::routing.table_file;
   if (has_failures(e) && e.has(table) && !e.str(table).empty())
     throw ConfigError(

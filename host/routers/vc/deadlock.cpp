@@ -178,12 +178,13 @@ class Search final : public WaitsFor {
     }
     if (t_.algorithm == vc::Algorithm::kMinimalAdaptive) {
       const Packet& packet = router.at(t_.router_fields.ring, flat * t_.ring + in.first);
-      const u32 here = t_.address[index];
-      for (u32 d = 0; d < t_.dims; ++d) {
+      const u32 here = t_.address[index], adaptive = t_.class_mask[packet.message_class][t_.wraps ? 2 : 1];
+      const bool stays = t_.stay_on_escape && flat / t_.vcs < t_.network_ports && !(adaptive >> flat % t_.vcs & 1);
+      for (u32 d = 0; d < t_.dims && !stays; ++d) {
         const u32 from = vc::coordinate(t_, here, d), to = vc::coordinate(t_, packet.dst, d);
         if (from == to) continue;
-        add(vc::direction_port(t_, d, vc::goes_minus(t_, packet, d, from, to)),
-            t_.class_mask[packet.message_class][t_.wraps ? 2 : 1]);
+        add(vc::direction_port(t_, d, vc::goes_minus(t_, packet, d, from, to)), adaptive);
+        if (t_.selection != vc::Selection::kMostCredits) break;
       }
     }
     return list;

@@ -110,8 +110,11 @@ void VcPlan::set_classes(const Experiment& e) {
       const u32 escapes = t.wraps ? 2 : 1;
       const auto set_of = [end](u32 from, u32 to) { return vc_range(std::min(from, end), std::min(to, end)); };
       for (u32 c = 0; c < escapes; ++c) masks[c] = set_of(first + c, first + c + 1);
-      masks[escapes] = set_of(first + escapes, end);
-      t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole;
+      const u32 adaptive = e.u32_of(vc::param::routing.adaptive_vcs);
+      masks[escapes] = set_of(first + escapes, adaptive ? std::min(first + escapes + adaptive, end) : end);
+      // A packet that stays on escape VCs waits there for nothing but escape VCs, in whatever buffers others are
+      // behind.
+      t.atomic_adaptive = t.flow_control == vc::FlowControl::kWormhole && !t.stay_on_escape;
       continue;
     }
     const u32 classes = t.by_tables                                 ? routes_.classes

@@ -161,8 +161,8 @@ void set_routes(VcTable& t, const Routes& routes) {
   set(t.hops, routes.hops);
   std::copy(routes.dim_ports.begin(), routes.dim_ports.end(), t.dim_ports);
   t.hop_classes = routes.classes;
-  t.adapts = t.parallel || deroutes(t.algorithm) || t.algorithm == Algorithm::kAdaptive ||
-             t.algorithm == Algorithm::kMinimalAdaptive;
+  t.adapts = t.parallel || deroutes(t.algorithm) || t.algorithm == Algorithm::kMinimalAdaptive ||
+             (t.algorithm == Algorithm::kAdaptive && t.selection != Selection::kTwoRandom);
 }
 
 }  // namespace flitlab::vc

@@ -252,6 +252,9 @@ void set_choices(VcTable& t, const Experiment& e) {
   if (e.has(param::routing.congestion)) t.congestion = e.choice<Congestion>(param::routing.congestion);
   if (e.has(param::routing.ejection_vcs)) t.ejection_vcs = e.choice<EjectionVcs>(param::routing.ejection_vcs);
   if (e.has(param::routing.threshold)) t.threshold = static_cast<i32>(e.i64(param::routing.threshold));
+  if (e.has(param::routing.selection)) t.selection = e.choice<Selection>(param::routing.selection);
+  // Networks whose failures make tables necessary have other escape routes, on which packets always stay.
+  if (e.has(param::routing.stay_on_escape)) t.stay_on_escape = !t.by_tables && e.flag(param::routing.stay_on_escape);
   if (e.has(param::routing.vc_assignment)) t.vc_assignment = e.choice<VcAssignment>(param::routing.vc_assignment);
 }
 

@@ -24,6 +24,8 @@ FLITLAB_CHOICES(Congestion, (kPort, "port"), (kClass, "class"))
 FLITLAB_CHOICES(EjectionVcs, (kAll, "all"), (kClass, "class"))
 FLITLAB_CHOICES(Intermediate, (kRouter, "router"), (kGroup, "group"))
 FLITLAB_CHOICES(VcAssignment, (kDateline, "dateline"), (kBalanced, "balanced"), (kByCrossing, "by_crossing"),
-                (kAny, "any"))
+                (kAny, "any"), (kTwoDatelines, "two_datelines"))
+FLITLAB_CHOICES(Selection, (kMostCredits, "most_credits"), (kFirst, "first"), (kFirstOrEscape, "first_or_escape"),
+                (kTwoRandom, "two_random"))
 
 }  // namespace flitlab::vc

@@ -249,10 +249,48 @@ inline constexpr struct RoutingParams {
       .help =
           "Classes of virtual channels on rings. dateline: class 0 until a packet has crossed the wrap-around channel, "
           "then 1; packets that never cross it use 1. balanced: the same, but packets that never cross it may use "
-          "both. by_crossing: 1 all along the ring for packets that cross it, 0 for the others. any: one class, which "
-          "may deadlock.",
+          "both. by_crossing: 1 all along the ring for packets that cross it, 0 for the others. two_datelines: the "
+          "same, but packets that cross neither this channel nor the middle of the ring draw one of the two. any: one "
+          "class, which may deadlock.",
       .cite = "Dally & Towles 14.2.3",
       .only_if = "topology.kind=torus|ring|chiplet_torus"};
+  ParamRecord selection{
+      .path = "routing.selection",
+      .type = ParamType::kChoice,
+      .default_value = "most_credits",
+      .choices = words_of(Selection{}),
+      .help =
+          "Which of several shortest ports a packet requests. most_credits: the one whose adaptive VCs have the most "
+          "credits. first (grids): the one of the lowest dimension, with its adaptive VCs or, if none is free, its "
+          "escape VC. first_or_escape (grids): the same, with all of these VCs at once. two_random (fat trees): of two "
+          "random ports, the one with more credits, chosen once.",
+      .cite = "BookSim 2: min_adapt, anca",
+      .only_if = "routing.algorithm=minimal_adaptive|adaptive"};
+  ParamRecord stay_on_escape{
+      .path = "routing.stay_on_escape",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "Whether a packet that has taken an escape VC takes only escape VCs from there on. Then packets take "
+          "adaptive "
+          "VCs whose buffers still hold other packets, too, also with router.flow_control = \"wormhole\".",
+      .cite = "BookSim 2: min_adapt",
+      .only_if =
+          "topology.kind=mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus&"
+          "routing.algorithm=minimal_adaptive"};
+  ParamRecord adaptive_vcs{
+      .path = "routing.adaptive_vcs",
+      .type = ParamType::kInt,
+      .default_value = "0",
+      .min = 0,
+      .max = 15,
+      .help =
+          "Adaptive virtual channels of channels between routers, for each message class. The others are used only by "
+          "channels of terminals. 0: all that are not escape channels.",
+      .cite = "BookSim 2: min_adapt of a torus has one",
+      .only_if =
+          "topology.kind=mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus&"
+          "routing.algorithm=minimal_adaptive"};
   ParamRecord table_file{.path = "routing.table_file",
                          .type = ParamType::kFile,
                          .default_value = "",

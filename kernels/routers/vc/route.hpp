@@ -32,6 +32,17 @@ FLITLAB_INLINE u32 dateline_class(bool minus, u32 from, u32 to) {
   return 1 - ((u32{minus} & u32{to > from}) | (u32{!minus} & u32{to < from}));  // no branch, as above
 }
 
+/// Returns whether a way that does not cross the wrap-around channel crosses the middle of the ring.
+template <class T>
+FLITLAB_INLINE bool crosses_middle(const T& t, u32 dim, u32 from, u32 to) {
+  const u32 behind = (t.dim_radix[dim] + 1) / 2;  // the first coordinate behind the middle
+  return (from < behind) != (to < behind);
+}
+/// Returns the class of virtual channels that a packet draws for a dimension: another bit of the hash.
+FLITLAB_INLINE u32 draws_class_1(const Packet& packet, u32 dim) {
+  return static_cast<u32>(mix64((u64{packet.src} << 32) | packet.id)) >> (31 - dim) & 1;
+}
+
 /// Returns one hop in dimension order toward `target`; undefined if `target` is `here`. `first_class`: the first of the
 /// routing classes that this part of the route may use.
 template <class T>
@@ -48,14 +59,16 @@ FLITLAB_INLINE Route dimension_order(const T& t, const Packet& packet, u32 here,
     route.allowed = masks[first_class + crossed];
     if (t.vc_assignment == VcAssignment::kAny) {
       route.allowed = t.message_mask[packet.message_class];
-    } else if (t.vc_assignment == VcAssignment::kByCrossing) {
+    } else if (t.vc_assignment == VcAssignment::kByCrossing || t.vc_assignment == VcAssignment::kTwoDatelines) {
       // The packet chooses its class when it enters the ring, and keeps it: a minimal path over the wrap-around channel
       // never crosses the middle of the ring. After Valiant's intermediate router the packet chooses again, even if it
       // continues in the same dimension.
       const bool straight = in_port < t.network_ports && in_port / 2 == dim &&
                             (((masks[first_class] | masks[first_class + 1]) >> in_vc) & 1);
-      const u32 crosses = straight ? (masks[first_class + 1] >> in_vc) & 1 : 1 - crossed;
-      route.allowed = masks[first_class + crosses];
+      u32 chosen = 1 - crossed;
+      if (t.vc_assignment == VcAssignment::kTwoDatelines && crossed && !crosses_middle(t, dim, from, to))
+        chosen = draws_class_1(packet, dim);
+      route.allowed = masks[first_class + (straight ? (masks[first_class + 1] >> in_vc) & 1 : chosen)];
     } else if (t.vc_assignment == VcAssignment::kBalanced && crossed) {
       // A packet that never crosses the wrap-around channel may use either class, but must not return from class 1 to
       // 0. A packet that has just crossed it came on class 0 to the edge of the ring (`from`), and continues in class
@@ -97,6 +110,24 @@ FLITLAB_INLINE Route minimal_adaptive(const T& t, const Packet& packet, const Ou
   return dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
 }
 
+/// Minimal adaptive routing with its options: packets may take only the port of their lowest dimension, prefer adaptive
+/// VCs there or not, and may have to stay on escape VCs.
+template <class T, class Out>
+FLITLAB_INLINE Route minimal_adaptive_with_options(const T& t, const Packet& packet, const Out& outputs, u32 here,
+                                                   u32 in_port, u32 in_vc) {
+  if (t.selection == Selection::kMostCredits && !t.stay_on_escape)
+    return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
+  const u32 adaptive = t.class_mask[packet.message_class][t.wraps ? 2 : 1];
+  const Route escape = dimension_order(t, packet, here, packet.dst, false, 0, in_port, in_vc);
+  if (t.stay_on_escape && in_port < t.network_ports && !((adaptive >> in_vc) & 1)) return escape;
+  if (t.selection == Selection::kMostCredits) return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
+  const u32 needed = t.atomic_adaptive ? t.buffer_flits : credits_to_take(t, packet.flits);
+  u32 free = outputs.free(escape.port, adaptive, needed);
+  if (t.selection == Selection::kFirstOrEscape)
+    free |= outputs.free(escape.port, escape.allowed, credits_to_take(t, packet.flits));
+  return free ? Route{escape.port, static_cast<u16>(free)} : escape;
+}
+
 /// Returns whether an algorithm needs more registers of a GPU than some of its kernels have: the turn models, and
 /// routes from tables other than a port and a layer for each pair of routers.
 template <class T>
@@ -105,8 +136,9 @@ FLITLAB_INLINE bool has_long_routes(const T& t) {
 }
 
 /// Returns the route of the packet at the front of input VC (in_port, in_vc) of a router. `kLongRoutes`: whether
-/// has_long_routes() may be true.
-template <bool kLongRoutes = true, class T, class Out>
+/// has_long_routes() may be true; `kOptions`: whether minimal adaptive routing may have options other
+/// than the default ones.
+template <bool kLongRoutes = true, bool kOptions = true, class T, class Out>
 FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_index, Packet& packet, u32 in_port,
                                    u32 in_vc) {
   if constexpr (!T::kDimensionOrder)
@@ -135,7 +167,9 @@ FLITLAB_INLINE Route compute_route(const T& t, const Out& outputs, u32 router_in
   if constexpr (kLongRoutes)
     if (forbids_turns(t.algorithm)) return with_permitted_turns(t, packet, outputs, here);
   switch (t.algorithm) {
-    case Algorithm::kMinimalAdaptive: return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
+    case Algorithm::kMinimalAdaptive:
+      if constexpr (kOptions) return minimal_adaptive_with_options(t, packet, outputs, here, in_port, in_vc);
+      return minimal_adaptive(t, packet, outputs, here, in_port, in_vc);
     case Algorithm::kO1Turn: {
       const bool reverse = packet.route_bits & kReverseOrder;
       return dimension_order(t, packet, here, target, reverse, reverse ? 1 : 0, in_port, in_vc);

@@ -206,6 +206,8 @@ struct VcTable {
   u32 dims;
   u32 message_classes;                   ///< sets into which the VCs are divided for classes of packets
   u8 adapts;                             ///< routes of waiting packets are recomputed in every cycle
+  Selection selection;                   ///< routing.selection
+  u8 stay_on_escape = 0;                 ///< routing.stay_on_escape
   u32 atomic_adaptive;                   ///< adaptive VCs are taken only when empty (wormhole; Duato's condition)
   u16 message_mask[kMaxTrafficClasses];  ///< [class of packets] set of VCs
   u16 class_mask[kMaxTrafficClasses][kMaxVcs];  ///< [class of packets][routing class] set of VCs

@@ -120,12 +120,21 @@ struct TableRoutes {
     return lowest_bit(rest);
   }
 
+  /// Of two ports that hashes select, returns the one with more credits for all VCs of the packet's message class.
+  FLITLAB_INLINE u32 better_of_two(PortSet ports) const {
+    const u32 a = lowest_bit(from_hash(ports, hash_here())), b = lowest_bit(from_hash(ports, mix64(hash_here())));
+    const u32 vcs = t.message_mask[packet.message_class];
+    return outputs.credits(b, vcs) > outputs.credits(a, vcs) ? b : a;
+  }
+
   /// One of the shortest routes. minimal: the destination determines it; adaptive: the one with a free VC and
-  /// the most credits, chosen again in every cycle; nearest_common_ancestor: a random one.
+  /// the most credits, chosen again in every cycle, or the better one of two, chosen once; nearest_common_ancestor: a
+  /// random one.
   FLITLAB_INLINE Route of_shortest(u32 target) const {
     const PortSet ports = t.shortest[entry(target)];
     if (t.algorithm == Algorithm::kMinimal)
       return route(ports & (ports - 1) ? up_by_destination(ports) : lowest_bit(ports), target);
+    if (t.selection == Selection::kTwoRandom) return route(better_of_two(ports), target);
     const PortSet first = from_hash(ports, hash_here());
     u32 port = lowest_bit(first);
     if (t.algorithm == Algorithm::kAdaptive) {

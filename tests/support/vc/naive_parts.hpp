@@ -68,6 +68,9 @@ struct Rules {
         first_vc(e.has(param::traffic.class_first_vc) ? e.ints(param::traffic.class_first_vc) : List{}),
         last_vc(e.has(param::traffic.class_last_vc) ? e.ints(param::traffic.class_last_vc) : List{}),
         speculative(e.flag(vc::param::router.speculative)),
+        selection(e.has(vc::param::routing.selection) ? e.str(vc::param::routing.selection) : ""),
+        stays_on_escape(e.has(vc::param::routing.stay_on_escape) && e.flag(vc::param::routing.stay_on_escape)),
+        adaptive_vcs(e.has(vc::param::routing.adaptive_vcs) ? e.u32_of(vc::param::routing.adaptive_vcs) : 0),
         pointer_spans_ports(e.flag(vc::param::router.vc_pointer_spans_ports)),
         hold_switch(e.flag(vc::param::router.hold_switch_for_packet)),
         wait_for_tail(e.flag(vc::param::router.wait_for_tail_credit)),
@@ -94,7 +97,7 @@ struct Rules {
   /// Returns the free slots that a virtual channel's buffer must have before a packet may take it.
   u32 room_for(u32 flits) const { return wait_for_tail ? buffer : wormhole() ? 0 : flits; }
   /// Returns the same for an adaptive virtual channel of Duato's protocol.
-  u32 adaptive_room_for(u32 flits) const { return wormhole() ? buffer : room_for(flits); }
+  u32 adaptive_room_for(u32 flits) const { return wormhole() && !stays_on_escape ? buffer : room_for(flits); }
   bool adaptive() const { return algorithm == "minimal_adaptive"; }
   bool deroutes() const { return algorithm == "dal" || algorithm == "dimwar" || algorithm == "omniwar"; }
   bool goes_via() const { return algorithm == "valiant" || algorithm == "ugal_l" || algorithm == "par"; }
@@ -150,6 +153,9 @@ struct Rules {
   u32 credit_delay, injection_credit_delay, message_classes;
   List first_vc, last_vc;  ///< [class] range of virtual channels; empty: equal shares
   bool speculative;
+  std::string selection;
+  bool stays_on_escape;
+  u32 adaptive_vcs;
   bool pointer_spans_ports;
   bool hold_switch, wait_for_tail;
   u64 seed;

@@ -56,7 +56,8 @@ class Routes {
     const u32 to = packet.via == kNone || packet.second_leg ? last : packet.via;
     if (r == to) return {top_.terminal_port(packet.destination), message_vcs(packet.message_class)};
     if (turns()) return by_turns(packet, r, to, output);
-    if (rules_.adaptive())
+    const bool may_adapt = !rules_.stays_on_escape || packet.last.dimension == kNone || !packet.last.by_class;
+    if (rules_.adaptive() && may_adapt)
       if (const Choice choice = adaptive(packet, r, to, output); !choice.vcs.empty()) return choice;
     return dimension_order(packet, r, to);
   }
@@ -93,6 +94,7 @@ class Routes {
   List adaptive_vcs(u32 message_class) const {
     List vcs = message_vcs(message_class);
     vcs.erase(vcs.begin(), vcs.begin() + std::min<std::ptrdiff_t>(rules_.rings ? 2 : 1, std::ssize(vcs)));
+    if (rules_.adaptive_vcs) vcs.resize(std::min<std::size_t>(vcs.size(), rules_.adaptive_vcs));
     return vcs;
   }
 
@@ -161,6 +163,13 @@ class Routes {
     const bool still_to_cross = crosses(down, from, target);
     if (rules_.assignment == "by_crossing")
       return {port, crosses(down, goes_on(packet, d) ? packet.last.entered : from, target) ? high : low};
+    if (rules_.assignment == "two_datelines") {
+      // The whole way in this dimension decides, and a draw where it touches neither dateline.
+      const u32 entered = goes_on(packet, d) ? packet.last.entered : from, behind_middle = top_.shape[d] / 2.0 + 0.5;
+      if (crosses(down, entered, target)) return {port, high};
+      if (entered < behind_middle ? target >= behind_middle : target < behind_middle) return {port, low};
+      return {port, packet.hash() >> (31 - d) & 1 ? high : low};
+    }
     if (still_to_cross) return {port, low};
     if (rules_.assignment == "dateline") return {port, high};
     // Balanced: a packet may use both classes, unless it has crossed the dateline or has been in the high class.
@@ -172,10 +181,18 @@ class Routes {
     return {port, both};
   }
 
-  /// Returns the productive port that has a free adaptive virtual channel and the most credits. Without such a
-  /// port, the list of virtual channels is empty.
+  /// Returns the productive port that has a free adaptive virtual channel and the most credits, or only the first
+  /// productive port. If it has no free one, the list of virtual channels is empty.
   Choice adaptive(const Packet& packet, u32 r, u32 to, const std::vector<std::vector<OutputVc>>& output) const {
     const List vcs = adaptive_vcs(packet.message_class);
+    if (rules_.selection != "most_credits") {
+      const Choice escape = dimension_order(packet, r, to);
+      List list;
+      if (rules_.selection == "first_or_escape")
+        list = takeable(output[escape.port], escape.vcs, rules_.room_for(packet.flits));
+      for (u32 vc : takeable(output[escape.port], vcs, rules_.adaptive_room_for(packet.flits))) list.push_back(vc);
+      return {escape.port, list};
+    }
     Choice best{0, {}};
     u32 most = 0;
     for (u32 d = 0; d < top_.shape.size(); ++d) {

@@ -36,8 +36,8 @@ class TableRoutes {
 
   /// Returns whether a packet that waits for a virtual channel chooses its route again in every cycle.
   bool choose_anew() const {
-    if (rules_.adaptive() || rules_.deroutes() || rules_.algorithm == "adaptive" || rules_.algorithm == "table")
-      return true;
+    if (rules_.adaptive() || rules_.deroutes() || rules_.algorithm == "table") return true;
+    if (rules_.algorithm == "adaptive") return rules_.selection != "two_random";
     for (u32 from = 0; from < top_.routers; ++from)
       for (u32 to = 0; to < top_.routers; ++to)
         if (from != to && ports_toward(from, to).size() > 1) return true;
@@ -57,6 +57,13 @@ class TableRoutes {
     if (rules_.adaptive()) return with_escape(packet, r, to, output, vcs);
     if (rules_.algorithm == "adaptive" || rules_.algorithm == "nearest_common_ancestor") {
       const List ports = rotated(shortest(r, to), packet, r, true);
+      if (rules_.selection == "two_random") {
+        const List all = shortest(r, to);
+        const u64 first = mix64(packet.hash() + r), second = mix64(first);
+        const u32 a = all[first % all.size()], b = all[second % all.size()];
+        const u32 chosen = sum_of_credits(output[a], vcs) >= sum_of_credits(output[b], vcs) ? a : b;
+        return {chosen, vcs_at(packet, r, chosen, to, vcs)};
+      }
       const u32 port = rules_.algorithm == "adaptive" ? freest(packet, r, to, ports, output, vcs) : kNone;
       const u32 chosen = port == kNone ? ports.front() : port;
       return {chosen, vcs_at(packet, r, chosen, to, vcs)};

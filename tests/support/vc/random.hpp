@@ -45,7 +45,7 @@ class RandomVc {
       algorithms.insert(algorithms.end(), {"o1turn", "west_first", "north_last", "odd_even", "odd_even"});
     algorithm_ = algorithms[below(static_cast<u32>(algorithms.size()))];
     config_["routing.algorithm"] = algorithm_;
-    const std::string assignment = one_of({"dateline", "balanced", "by_crossing", "any"});
+    const std::string assignment = one_of({"dateline", "balanced", "by_crossing", "two_datelines", "any"});
     if (rings) config_["routing.vc_assignment"] = word(assignment.c_str());
     classes_ = algorithm_ == "dimension_order"                  ? (rings ? 2 : 1)
                : algorithm_ == "valiant"                        ? (rings ? 4 : 2)
@@ -62,6 +62,7 @@ class RandomVc {
     config_["router.vcs"] = chance(8) ? draw(std::max(least, 9u), 16) : draw(least, std::min(least + 4, 16u));
     config_["router.buffer_flits"] = chance(6) ? draw(9, 40) : draw(1, 8);
     if (ranges_) class_ranges();
+    if (chance(2)) selection();
     if (longest_ && chance(2)) {
       config_["router.flow_control"] = word(one_of({"virtual_cut_through", "store_and_forward"}));
       config_["router.buffer_flits"] = draw(longest_, longest_ + 6);
@@ -85,6 +86,15 @@ class RandomVc {
     if (chance(2)) return;
     config_["router.speculative"] = true;
     config_["router.vc_allocation_delay"] = draw(0, 1);
+  }
+
+  /// Draws how packets select one of several ports.
+  void selection() {
+    if (algorithm_ == "adaptive") config_["routing.selection"] = word(one_of({"most_credits", "two_random"}));
+    if (algorithm_ != "minimal_adaptive" || !is_grid() || classes_ > 3) return;  // not with failed links
+    config_["routing.selection"] = word(one_of({"most_credits", "first", "first_or_escape"}));
+    config_["routing.stay_on_escape"] = chance(2);
+    if (!ranges_ && classes_ > 1) config_["routing.adaptive_vcs"] = draw(0, 1);
   }
 
   /// Draws the range of virtual channels of each class of packets.

@@ -201,8 +201,8 @@ struct Heads {
     return C::filter(positions, n, positions, [&](u32 position, Position& routed) {
       const u32 flat = position / L, lane = position % L;
       return keep(position,
-                  vc::compute_route<kLongRoutes<C, S>>(t, Outputs{*this, lane}, first_router + lane,
-                                                       rings.front(position), flat / S::vcs, flat % S::vcs),
+                  vc::compute_route<kLongRoutes<C, S>, false>(t, Outputs{*this, lane}, first_router + lane,
+                                                              rings.front(position), flat / S::vcs, flat % S::vcs),
                   routed);
     });
   }

@@ -44,6 +44,8 @@ inline const char* excluded_from_lanes(const VcTable& t) {
   if (t.input_speedup > 1) return "router.input_speedup";
   if (t.output_speedup > 1) return "router.output_speedup";
   if (t.rounds > t.round_cycles) return "router.internal_speedup";
+  if (t.selection != Selection::kMostCredits && !t.by_tables) return "routing.selection";
+  if (t.stay_on_escape) return "routing.stay_on_escape";
   if (t.routing_delay > kMostDelay) return "router.routing_delay";
   if (t.allocation_delay > kMostDelay) return "router.vc_allocation_delay";
   return t.buffer_flits > 2047 ? "router.buffer_flits" : nullptr;

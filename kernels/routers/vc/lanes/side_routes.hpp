@@ -44,7 +44,7 @@ struct SideRoutes {
         const Words below = minus, twice = 2 * (to - from + (radix & below));
         minus = is_less(radix, twice);
         minus |= (Words)(twice == radix) & minus_half_way;
-        allowed[i] = after_datelines(t, i, from, dim, radix, minus, (minus & is_less(from, to)) | (~minus & below));
+        allowed[i] = after_datelines(t, i, from, to, dim, radix, minus, (minus & is_less(from, to)) | (~minus & below));
       }
       const Words is_here = (Words)(differ == 0);
       port[i] = select(is_here, last_port[i], t.one_port_per_dim ? dim : 2 * dim + (minus & 1));
@@ -55,17 +55,21 @@ struct SideRoutes {
  private:
   /// Returns the VCs that may be requested in a torus. `crosses`: the packet has yet to cross the wrap-around channel.
   template <class T>
-  FLITLAB_INLINE Words after_datelines(const T& t, u32 i, Words from, Words dim, Words radix, Words minus,
+  FLITLAB_INLINE Words after_datelines(const T& t, u32 i, Words from, Words to, Words dim, Words radix, Words minus,
                                        Words crosses) const {
     const Words low = Words{} + t.class_mask[0][0], high = Words{} + t.class_mask[0][1];
     if (t.vc_assignment == VcAssignment::kAny) return Words{} + t.message_mask[0];
-    if (t.vc_assignment != VcAssignment::kByCrossing && t.vc_assignment != VcAssignment::kBalanced)
-      return select(crosses, low, high);
+    if (t.vc_assignment == VcAssignment::kDateline) return select(crosses, low, high);
     const Words straight = is_less(in_port[i], Words{} + t.network_ports) & (Words)(in_port[i] / 2 == dim);
     const Words was_high = straight & nonzero(high >> in_vc[i] & 1);
-    if (t.vc_assignment == VcAssignment::kByCrossing) {
+    if (t.vc_assignment == VcAssignment::kByCrossing || t.vc_assignment == VcAssignment::kTwoDatelines) {
       const Words keeps = straight & nonzero((low | high) >> in_vc[i] & 1);
-      return select(select(keeps, was_high, crosses), high, low);
+      Words enters_high = crosses;
+      if (t.vc_assignment == VcAssignment::kTwoDatelines) {
+        const Words middle = (radix + 1) / 2;  // first coordinate behind it
+        enters_high |= nonzero(hash[i] >> (31 - dim) & 1) & ~(is_less(from, middle) ^ is_less(to, middle));
+      }
+      return select(select(keeps, was_high, enters_high), high, low);
     }
     const Words just_crossed = straight & (Words)(from == (minus & (radix - 1)));
     return select(crosses, low, high | (low & ~(was_high | just_crossed)));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "host/routers/vc/plan.hpp"
@@ -146,6 +147,51 @@ TEST(MinimalAdaptive, TakesThePortWithTheMostCredits) {
   EXPECT_EQ(choice(), (Choice{2, 1u << 2}));  // no empty VC in +x
   credits(0, 7, 7, 7), credits(2, 7, 7, 7);
   EXPECT_EQ(choice(), (Choice{0, 1u << 0}));  // the escape VC
+}
+
+/// As above, but only +x is requested: an adaptive VC, otherwise the escape VC, or all of these at once. A packet that
+/// came on an escape VC (route() gives it VC 0) has to stay there, and others need no empty buffer.
+TEST(MinimalAdaptive, MayTakeOnlyTheFirstPort) {
+  const auto allowed = [](const char* options, u16 credits, bool from_terminal) {
+    Bench bench(Settings("topology.kind=mesh routing.algorithm=minimal_adaptive ", options));
+    for (u32 vc = 1; vc < 4; ++vc) bench.routers[0].at(bench.t.router_fields.output, vc).credits = credits;
+    Packet p = bench.packet(0, 10, 0);
+    const vc::Route r = bench.route(0, p, from_terminal ? bench.t.network_ports : 3);
+    EXPECT_EQ(r.port, 0u);
+    return u32{r.allowed};
+  };
+  EXPECT_EQ(allowed("routing.selection=first", 8, true), 0b1110u);
+  EXPECT_EQ(allowed("routing.selection=first", 7, true), 0b0001u);
+  EXPECT_EQ(allowed("routing.selection=first", 8, false), 0b1110u);
+  EXPECT_EQ(allowed("routing.selection=first_or_escape", 8, true), 0b1111u);
+  EXPECT_EQ(allowed("routing.selection=first_or_escape", 7, true), 0b0001u);
+  EXPECT_EQ(allowed("routing.selection=first routing.stay_on_escape=true", 7, true), 0b1110u);
+  EXPECT_EQ(allowed("routing.selection=first routing.stay_on_escape=true", 7, false), 0b0001u);
+  EXPECT_EQ(allowed("routing.selection=first_or_escape routing.stay_on_escape=true", 7, true), 0b1111u);
+  EXPECT_EQ(allowed("routing.selection=first routing.adaptive_vcs=2", 8, true), 0b0110u);
+  EXPECT_EQ(allowed("routing.stay_on_escape=true", 8, false), 0b0001u);
+}
+
+/// The worst of four upward ports is taken only if both draws select it: once in 16 packets.
+TEST(TwoRandom, TakesTheBetterOneOfTwoPorts) {
+  Bench bench(
+      Settings("topology.kind=fat_tree topology.children=[4] topology.parents=[4] routing.algorithm=adaptive "
+               "routing.selection=two_random"));
+  const u32 last = bench.t.terminal_routers - 1;
+  const vc::PortSet ports = bench.t.shortest[last];  // from router 0
+  ASSERT_EQ(bit_count64(ports), 4u);
+  const u32 worst = lowest_bit(ports);
+  for (u32 vc = 0; vc < bench.t.vcs; ++vc)
+    --bench.routers[0].at(bench.t.router_fields.output, worst * bench.t.vcs + vc).credits;
+  std::map<u32, u32> taken;
+  for (u32 id = 0; id < 1600; ++id) {
+    Packet p = bench.packet(0, last, id);
+    ++taken[bench.route(0, p, bench.t.network_ports).port];
+  }
+  EXPECT_EQ(taken.size(), 4u);
+  EXPECT_NEAR(taken[worst], 100, 40);  // four standard deviations
+  taken.erase(worst);
+  for (const auto& [port, packets] : taken) EXPECT_NEAR(packets, 500, 80) << port;
 }
 
 TEST(OldestFirst, IsServedFirst) {

@@ -23,6 +23,7 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false,
   for (u16& mask : t.class_mask[0]) mask = one_class ? t.message_mask[0] : mask;
   // UGAL and PAR: both outcomes of each choice between two routes.
   constexpr i32 kVia = -(1 << 20);
+  const u32 draws = t.vc_assignment == vc::VcAssignment::kTwoDatelines ? 16 : 2;
   const bool chooses = t.algorithm == vc::Algorithm::kUgal || t.algorithm == vc::Algorithm::kPar;
   if (escape_only) t.algorithm = t.by_tables ? vc::Algorithm::kUpDown : vc::Algorithm::kDimensionOrder;
   std::vector<u8> one_port;  // the escape function takes the first of parallel channels
@@ -43,22 +44,23 @@ std::vector<u32> dependency_cycle(const Experiment& e, bool escape_only = false,
   const u32 orders = t.algorithm == vc::Algorithm::kO1Turn ? 2 : 1;
   for (u32 source = 0; source < t.terminal_routers; ++source)
     for (u32 destination = 0; destination < t.terminal_routers; ++destination)
-      for (u32 variant = 0; variant < vias * orders * 2 * (chooses ? 2 : 1); ++variant) {
+      for (u32 variant = 0; variant < vias * orders * draws * (chooses ? 2 : 1); ++variant) {
         struct At {
           u32 router, port, vc, channel;
           Packet packet;
         };
         Packet packet{};
         packet.src = source;
-        // Ties between directions are decided differently for these two packet numbers.
-        packet.id = variant & 1 ? 11 : 4;
+        // Ties between directions are decided differently for the first two packet numbers, classes for several ones.
+        packet.id = variant % draws == 0 ? 4 : variant % draws == 1 ? 11 : 20 + variant % draws;
         packet.dst = t.address[destination];
         packet.dst_port = static_cast<u8>(t.network_ports);
-        packet.via = t.address[variant / 2 % vias];
-        packet.route_bits = orders == 2 && variant / 2 % 2 ? vc::kReverseOrder : 0;
+        packet.via = t.address[variant / draws % vias];
+        packet.route_bits = orders == 2 && variant / draws % 2 ? vc::kReverseOrder : 0;
         t.threshold = kVia;
         // The shortest route, which PAR leaves as soon as it decides again.
-        if (chooses && variant / 2 / vias) packet.route_bits = vc::kPastIntermediate | vc::kDecided | vc::kOnShortest;
+        if (chooses && variant / draws / vias)
+          packet.route_bits = vc::kPastIntermediate | vc::kDecided | vc::kOnShortest;
         std::vector<At> stack{{source, t.network_ports, 0, kNone, packet}};
         while (!stack.empty()) {
           At at = stack.back();
@@ -102,7 +104,7 @@ RawConfig mesh(const char* algorithm, int vcs) {
 
 TEST(Dependencies, OfDimensionOrderAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(mesh("dimension_order", 2))).empty());
-  for (const char* assignment : {"dateline", "balanced", "by_crossing"})
+  for (const char* assignment : {"dateline", "balanced", "by_crossing", "two_datelines"})
     for (int vcs : {2, 3, 4})
       EXPECT_TRUE(dependency_cycle(experiment(torus("dimension_order", assignment, vcs))).empty());
 }
@@ -114,6 +116,7 @@ TEST(Dependencies, OfObliviousRoutingAreAcyclic) {
   EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "dateline", 4))).empty());
   EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "balanced", 4))).empty());
   EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "by_crossing", 4))).empty());
+  EXPECT_TRUE(dependency_cycle(experiment(torus("valiant", "two_datelines", 4))).empty());
 }
 
 TEST(Dependencies, OfTurnModelsAreAcyclic) {
