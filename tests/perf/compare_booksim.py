@@ -320,7 +320,7 @@ def differences(binary: str, seeds: int) -> None:
             point = load_booksim(file)
         ours = [fl.run(point.set("run.seed", seed)).latency_cycles.mean for seed in range(seeds)]
         print(f"| `{text}` | {statistics.mean(theirs):.2f} | {statistics.mean(ours):.2f} |", flush=True)
-        if "routing.selection" not in point.values:
+        if "min_adapt" not in text:
             continue
         adaptive = point.set({"routing.selection": "most_credits", "routing.stay_on_escape": False})
         ours = [fl.run(adaptive.set("run.seed", seed)).latency_cycles.mean for seed in range(seeds)]

@@ -83,7 +83,8 @@ class EachChoice {
         const bool listed = std::find(words.begin(), words.end(), other->default_value) != words.end();
         if (listed != excludes) continue;
         const auto needed = raw.find(key);
-        if (needed != raw.end() && std::find(words.begin(), words.end(), text_of(needed->second)) != words.end()) continue;
+        if (needed != raw.end() && std::find(words.begin(), words.end(), text_of(needed->second)) != words.end())
+          continue;
         if (excludes && other->type != ParamType::kInt)
           throw std::logic_error("EachChoice does not handle " + condition + ", which excludes the default");
         if (excludes) words.front() = std::to_string(std::stoll(std::string(other->default_value)) + 1);

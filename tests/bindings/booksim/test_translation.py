@@ -276,7 +276,7 @@ def test_topologies(text, changes, tmp_path):
     (MESH + f"num_vcs = {'9' * 5000};", r"line 1: 999999999999\.\.\. is too large a number"),
     (MESH + "internal_speedup = 1e999;", r"internal_speedup = inf is not translated"),
     (MESH + "num_vcs = 99;", r"test\.cfg, translated from BookSim's parameters: router\.vcs = 99 is out of range"),
-    (MESH + "use_read_write = 1;", r"use_read_write = 1 is not translated: set `traffic\.mode"),
+    (MESH + "use_read_write = 1;", r"use_read_write = 1 is not translated: flitlab-booksim runs"),
     (MESH + "sw_allocator = pim;", r"sw_allocator = pim is not translated\. flitlab reads islip"),
     (MESH + "sw_allocator = islip(2);", r"sw_allocator = islip\(2\) are not translated: in flitlab router\.alloc"),
     (MESH + "sw_allocator = islip(two); vc_allocator = islip(two);", r"two is not a whole number"),
