@@ -38,10 +38,11 @@ class Finding(Exception):
 
 
 def judge_message(changed: dict, message: str) -> None:
-    """Checks that a message is one readable line that names a parameter or a file."""
+    """Checks that a message is one readable line that names a parameter or a file, or the key that is no parameter."""
     known = {"router.kind", *(p["path"] for m in _core.models() for p in m["parameters"])}
     known |= {p["path"] for p in _core.parameters()}
-    if "\n" in message or CODE.search(message) or not any(path in message for path in known | set(changed)):
+    names_one = message.startswith("unknown key ") or any(path in message for path in known | set(changed))
+    if "\n" in message or CODE.search(message) or not names_one:
         raise Finding(f"an unhelpful message: {message}", changed)
 
 

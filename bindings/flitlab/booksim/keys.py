@@ -18,9 +18,11 @@ class Fate(NamedTuple):
 
 _PRINTED = Fate(IGNORED, "changes what is printed or written, not the network")
 _ENDS = Fate(IGNORED, "decides when BookSim stops; flitlab measures for a fixed time")
-_READ_WRITE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused")
-_RANGE = Fate(IGNORED, "has an effect only with `use_read_write`, which is refused, and in `.icnt` files, whose "
+_LENGTH = Fate(EQUIVALENT, "with `use_read_write`: `traffic.packet_flits`, `traffic.reply_flits`")
+_RANGE = Fate(EQUIVALENT, "with `use_read_write`: requests have the first half of the virtual channels and replies the "
+              "second one, or all share them (`traffic.message_classes`); other ranges are refused. In `.icnt` files "
               "packets have classes with these ranges (`traffic.class_first_vc`)")
+_SUBNET = Fate(IGNORED, "has an effect only with `subnets`, which is refused")
 _POLICY = Fate(IGNORED, "has an effect only with other buffer policies, which are refused")
 _WATCH = Fate(IGNORED, "`flitlab trace` writes all events of chosen routers")
 _POWER = Fate(IGNORED, "of the model of power, which flitlab does not have")
@@ -93,9 +95,8 @@ KEYS: dict[str, Fate] = {
                      "flitlab's routers"),
     "private_buf_end_vc": _POLICY, "private_buf_size": _POLICY, "private_buf_start_vc": _POLICY,
     "private_bufs": _POLICY,
-    **{f"{what}_{end}": _RANGE if end.endswith("_vc") else _READ_WRITE
-       for what in ("read_reply", "read_request", "write_reply", "write_request")
-       for end in ("begin_vc", "end_vc", "size", "subnet")},
+    **{f"{what}_{end}": fate for what in ("read_reply", "read_request", "write_reply", "write_request")
+       for end, fate in (("begin_vc", _RANGE), ("end_vc", _RANGE), ("size", _LENGTH), ("subnet", _SUBNET))},
     "router": Fate(EXACT, "`iq`; `event` and `chaos` are refused"),
     "routing_delay": Fate(EXACT, "`router.routing_delay`; above 1, packets wait for one another in BookSim"),
     "routing_function": Fate(EQUIVALENT, "`routing.algorithm`; see the table of topologies"),
@@ -129,8 +130,8 @@ KEYS: dict[str, Fate] = {
                     "rates; refused: the others, and with `flatfly` and `cmesh` `bitrev`, `shuffle`, `transpose`"),
     "use_noc_latency": Fate(EXACT, "`topology.channel_delay`: 2 cycles in a torus and a `cmesh`; `xr` cycles for each "
                             "step with `flatfly`, `topology.delay_by_distance`; otherwise 1"),
-    "use_read_write": Fate(REFUSED, "flitlab-booksim runs such a file; similar in flitlab: "
-                           "`traffic.mode = \"request_reply\"`"),
+    "use_read_write": Fate(EQUIVALENT, "`traffic.mode = \"request_reply\"`: lengths of requests and replies are drawn "
+                           "independently of each other, and a terminal has at most 256 requests without a reply"),
     "vc_alloc_delay": Fate(EXACT, "`router.vc_allocation_delay`"),
     "vc_allocator": Fate(EQUIVALENT, "`router.vc_allocator`, as `sw_allocator`"),
     "vc_buf_size": Fate(EXACT, "`router.buffer_flits`"),
@@ -143,6 +144,6 @@ KEYS: dict[str, Fate] = {
     "warmup_thres": _ENDS,
     "watch_file": _WATCH, "watch_flits": _WATCH, "watch_out": _WATCH, "watch_packets": _WATCH,
     "watch_transactions": _WATCH,
-    "write_fraction": _READ_WRITE,
+    "write_fraction": Fate(EQUIVALENT, "with `use_read_write`: weights of lengths"),
     "x": _PLACES, "xr": _PLACES, "y": _PLACES, "yr": _PLACES,
 }

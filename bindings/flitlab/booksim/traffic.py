@@ -8,8 +8,10 @@ import numpy as np
 
 from flitlab._core import ConfigError
 from flitlab.booksim.networks import numbers_rows, terminals
+from flitlab.booksim.request_reply import request_reply
 from flitlab.booksim.settings import Settings, repeated
 from flitlab.booksim.statements import items
+from flitlab.booksim.vc_ranges import TYPE_RANGES, TYPES
 from flitlab.vocabulary import VALUES
 
 _PATTERNS = {name: str(VALUES["traffic.pattern"].get(name, name)) for name in
@@ -49,7 +51,18 @@ def traffic(settings: Settings, called: str) -> dict[str, Any]:
                    "traffic.class_vcs": "shared"}
         if sum(loads):
             values["traffic.class_share"] = loads
-    return values | _mode(settings, called, sum(loads), classes)
+    values |= _mode(settings, called, sum(loads), classes)
+    return values | request_reply(settings, rates[0]) if _has_replies(settings, called, classes) else values
+
+
+def _has_replies(settings: Settings, called: str, classes: int) -> bool:
+    found = any(settings.whole_of(text, "use_read_write") for text in settings.of_classes("use_read_write", classes))
+    if not found:
+        settings.use("write_fraction", *TYPE_RANGES, *(f"{name}_size" for name in TYPES))
+    elif classes > 1:
+        raise ConfigError(f"{called}: use_read_write is not translated with classes = {classes}. flitlab-booksim runs "
+                          "such a file.")
+    return found
 
 
 def _mode(settings: Settings, called: str, load: float, classes: int) -> dict[str, Any]:

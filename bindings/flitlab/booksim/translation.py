@@ -11,7 +11,7 @@ from flitlab._core import ConfigError
 from flitlab.booksim.keys import EQUIVALENT, IGNORED, KEYS
 from flitlab.booksim.networks import Network, network, routing_differences, used_vcs
 from flitlab.booksim.settings import Settings
-from flitlab.booksim.statements import items, read
+from flitlab.booksim.statements import read
 from flitlab.booksim.traffic import class_priorities, simulation, traffic
 
 _ALLOCATORS = {"islip": "islip", "separable_input_first": "separable_input_first",
@@ -43,8 +43,6 @@ def translate(text: str, called: str, folder: Path, changes: Iterable[str] = ())
     settings = Settings(statements, called)
     values, texts = hardware(settings, called, folder)
     values |= traffic(settings, called) | simulation(settings, called)
-    if set(items(str(settings.value("use_read_write")))) == {"0"}:
-        settings.use("use_read_write")
     refuse_unused(settings, called)
     differing = {name: settings.value(name) for name, _ in statements if KEYS[name].kind in (EQUIVALENT, IGNORED)}
     notes = [f"{name} = {value} ({KEYS[name].kind}): {KEYS[name].note}." for name, value in differing.items()]

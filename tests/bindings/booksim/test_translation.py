@@ -10,6 +10,7 @@ from flitlab.booksim import translation
 from flitlab.booksim.defaults import DEFAULTS
 from flitlab.booksim.keys import EQUIVALENT, EXACT, IGNORED, KEYS, REFUSED
 from flitlab.booksim.settings import Settings
+from flitlab.booksim.vc_ranges import TYPE_RANGES
 from flitlab.compiled import ports_of
 from flitlab.experiment import load_booksim
 from flitlab.vocabulary import key_of
@@ -61,6 +62,34 @@ def test_islip_ignores_the_age_of_packets(allocator, arbiter, tmp_path):
     assert e["router.arbiter"] == arbiter
 
 
+@pytest.mark.parametrize(("rate", "network_latency", "accepted"), [(0.05, 21.99, 0.2485), (0.1, 25.19, 0.4939)])
+def test_requests_and_replies_load_the_network_as_in_booksim(rate, network_latency, accepted, tmp_path):
+    """BookSim's output for the same file, whose terminals take a cycle more."""
+    e = experiment("topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 16; use_read_write = 1; "
+                   "read_reply_size = 4; write_request_size = 4; sample_period = 2000; warmup_periods = 2; "
+                   f"max_samples = 6; injection_rate = {rate};", tmp_path)
+    result = fl.run(e)
+    assert result.network_latency_cycles.mean + 1 == pytest.approx(network_latency, rel=0.02)
+    assert result.accepted == pytest.approx(accepted, rel=0.02)
+
+
+@pytest.mark.parametrize(("changes", "parameters"), [
+    ("num_vcs = 16;", {"traffic.load": 0.04, "traffic.packet_flits": [(1, 1)], "traffic.reply_flits": [(1, 1)],
+                       "traffic.message_classes": 2, "traffic.mode": "request_reply"}),
+    ("num_vcs = 16; read_request_size = 2; read_reply_size = 5; write_fraction = 0.25;",
+     {"traffic.load": 0.07, "traffic.packet_flits": [(2, 0.75), (1, 0.25)],
+      "traffic.reply_flits": [(5, 0.75), (1, 0.25)]}),
+    # 0.008 = 0.04 / ((1 + 1 + 7 + 1) / 2)
+    ("num_vcs = 16; read_reply_size = 7; write_fraction = 0.0; injection_rate_uses_flits = 1;",
+     {"traffic.load": 0.008, "traffic.packet_flits": [(1, 1)], "traffic.reply_flits": [(7, 1)]}),
+    (" ".join(f"{name} = 0;" for name in TYPE_RANGES if "begin" in name)
+     + " ".join(f"{name} = 3;" for name in TYPE_RANGES if "end" in name) + "num_vcs = 4;",
+     {"traffic.message_classes": 1})])
+def test_requests_and_replies(changes, parameters, tmp_path):
+    e = experiment(MESH + "use_read_write = 1; injection_rate = 0.04; packet_size = 9;" + changes, tmp_path)
+    assert {path: e[path] for path in parameters} == parameters
+
+
 def test_a_dragonflys_buffers_are_those_of_all_its_virtual_channels(tmp_path):
     e = experiment("topology = dragonflynew; k = 1; n = 1; routing_function = min; num_vcs = 8; buf_size = 64; "
                    "input_speedup = 4;", tmp_path)
@@ -109,7 +138,7 @@ def test_the_parameters_that_are_translated_are_those_with_an_equal(tmp_path, mo
     with_an_equal = {name for name, fate in KEYS.items() if fate.kind in (EXACT, EQUIVALENT)}
     assert with_an_equal <= used
     # Read to be checked, or without effect because of other values.
-    assert used - with_an_equal == {"batch_count", "max_outstanding_requests", "use_read_write"}
+    assert used - with_an_equal == {"batch_count", "max_outstanding_requests"}
 
 
 @pytest.mark.parametrize("name", [name for name, fate in KEYS.items() if fate.kind == REFUSED])
@@ -276,7 +305,12 @@ def test_topologies(text, changes, tmp_path):
     (MESH + f"num_vcs = {'9' * 5000};", r"line 1: 999999999999\.\.\. is too large a number"),
     (MESH + "internal_speedup = 1e999;", r"internal_speedup = inf is not translated"),
     (MESH + "num_vcs = 99;", r"test\.cfg, translated from BookSim's parameters: router\.vcs = 99 is out of range"),
-    (MESH + "use_read_write = 1;", r"use_read_write = 1 is not translated: flitlab-booksim runs"),
+    (MESH + "use_read_write = {1,0}; classes = 2;",
+     r"use_read_write is not translated with classes = 2\. flitlab-booksim runs"),
+    (MESH + "use_read_write = 1; num_vcs = 16; read_reply_begin_vc = 7;", r"virtual channels \[\(0, 5\), .* not trans"),
+    (MESH + "use_read_write = 1; num_vcs = 8;", r"read_reply_begin_vc = 8, read_reply_end_vc = 13 are wrong"),
+    (MESH + "use_read_write = 1; sim_type = batch;", r"sim_type = batch is not translated with use_read_write"),
+    (MESH + "use_read_write = 1; num_vcs = 16; subnets = 2;", r"subnets = 2 .* flitlab-booksim runs"),
     (MESH + "sw_allocator = pim;", r"sw_allocator = pim is not translated\. flitlab reads islip"),
     (MESH + "sw_allocator = islip(2);", r"sw_allocator = islip\(2\) are not translated: in flitlab router\.alloc"),
     (MESH + "sw_allocator = islip(two); vc_allocator = islip(two);", r"two is not a whole number"),
