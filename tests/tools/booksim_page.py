@@ -157,7 +157,8 @@ The network is BookSim's, and the random numbers are not, so results agree withi
 - If a route divides the virtual channels (`xy_yx`, `romm`, `valiant`, a torus) and their number is odd, the parts
   overlap in BookSim, where packets can then deadlock.
 - `min_adapt` does not adapt to traffic in BookSim: a set of requests (`OutputSet`) keeps only one port for each
-  priority, so packets request the first of their shortest ports, the one of dimension-order routing. They prefer
+  priority, so packets request the first of their shortest ports, the one of dimension-order routing (BookSim's issue
+  13 asks whether this function is right). They prefer
   adaptive virtual channels there, and stay on the escape channel after they have taken it. In a torus one virtual
   channel is adaptive. flitlab does the same (`routing.selection = "first"`) and prints a note. For adaptive routing,
   translate the file with `flitlab import` and set `routing.selection = "most_credits"`. On a 4x4 mesh under transpose

@@ -272,8 +272,7 @@ inline constexpr struct RoutingParams {
       .default_value = "false",
       .help =
           "Whether a packet that has taken an escape VC takes only escape VCs from there on. Then packets take "
-          "adaptive "
-          "VCs whose buffers still hold other packets, too, also with router.flow_control = \"wormhole\".",
+          "adaptive VCs whose buffers still hold other packets, also with router.flow_control = \"wormhole\".",
       .cite = "BookSim 2: min_adapt",
       .only_if =
           "topology.kind=mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus&"
