@@ -40,6 +40,14 @@ def test_the_bound_is_the_one_by_hand(kind, algorithm, pattern, by_hand):
     assert value == pytest.approx(by_hand, rel=1e-6)
 
 
+@pytest.mark.parametrize(("selection", "by_hand"), [("first", 1 / 7), ("first_or_escape", 1 / 7)])
+def test_the_bound_knows_packets_that_request_only_one_port(selection, by_hand):
+    value = bound(topology__kind="mesh", routing__algorithm="minimal_adaptive", traffic__pattern="transpose",
+                  routing__selection=selection)
+    assert value == pytest.approx(by_hand, rel=1e-6)
+    assert value < bound(topology__kind="mesh", routing__algorithm="minimal_adaptive", traffic__pattern="transpose")
+
+
 def test_bounds_of_other_networks_are_the_ones_by_hand():
     dragonfly = {"topology__kind": "dragonfly", "topology__concentration": 2, "traffic__pattern": "next_group"}
     assert bound(**dragonfly) == pytest.approx(1 / 8)  # the 8 terminals of a group share one channel

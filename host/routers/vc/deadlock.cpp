@@ -170,7 +170,7 @@ class Search final : public WaitsFor {
       const bool stays = escapes && flat / t_.vcs < t_.network_ports && (masks[0] >> flat % t_.vcs & 1);
       for (u64 set = stays ? 0 : t_.shortest[std::size_t{index} * t_.routers + packet.dst]; set; set &= set - 1) {
         const u32 port = lowest_bit(set);
-        if (escapes || t_.algorithm == vc::Algorithm::kAdaptive)
+        if (escapes || (t_.algorithm == vc::Algorithm::kAdaptive && t_.adapts))
           add(port, masks[escapes ? 1 : vc::class_by_ranks(t_, index, port, flat / t_.vcs, flat % t_.vcs)]);
       }
       if (escapes) add(t_.next_port[std::size_t{index} * t_.routers + packet.dst] & ~u32{kAnyParallel}, masks[0]);

@@ -63,6 +63,9 @@ bool add_grid_loads(ChannelLoads& loads, const Topology& topology, const vc::VcT
         reverse);
   };
   switch (t.algorithm) {
+    case vc::Algorithm::kMinimalAdaptive:
+      if (t.selection == vc::Selection::kMostCredits) return false;
+      [[fallthrough]];  // packets take only the port of their lowest dimension
     case vc::Algorithm::kDimensionOrder: for_each_pair(demand, t.routers, add_route); return true;
     case vc::Algorithm::kO1Turn:
       for_each_pair(demand, t.routers, [&](u32 from, u32 to, double flits) {
