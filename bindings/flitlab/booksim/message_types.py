@@ -12,7 +12,7 @@ from flitlab._core import ConfigError
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.stepwise import Replies, Stepping
 from flitlab.booksim.traffic import MOST_CLASSES, class_priorities
-from flitlab.booksim.vc_ranges import TYPES, range_parameters, vcs_of_type
+from flitlab.booksim.vc_ranges import OF_REPLIES, TYPES, range_parameters, vcs_of_type
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class MessageTypes:
 
 def message_types(settings: Settings, number: int) -> MessageTypes:
     """Reads which packets ``number`` classes have. Raises ConfigError."""
+    settings.use(*OF_REPLIES)
     with_replies = [settings.whole_of(text, "use_read_write") != 0
                     for text in settings.of_classes("use_read_write", number)]
     subnets, include_queuing = settings.whole("subnets", 1), settings["include_queuing"] == 1

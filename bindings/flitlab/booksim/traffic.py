@@ -11,7 +11,7 @@ from flitlab.booksim.networks import numbers_rows, terminals
 from flitlab.booksim.request_reply import request_reply
 from flitlab.booksim.settings import Settings, repeated
 from flitlab.booksim.statements import items
-from flitlab.booksim.vc_ranges import TYPE_RANGES, TYPES
+from flitlab.booksim.vc_ranges import OF_REPLIES
 from flitlab.vocabulary import VALUES
 
 _PATTERNS = {name: str(VALUES["traffic.pattern"].get(name, name)) for name in
@@ -58,7 +58,7 @@ def traffic(settings: Settings, called: str) -> dict[str, Any]:
 def _has_replies(settings: Settings, called: str, classes: int) -> bool:
     found = any(settings.whole_of(text, "use_read_write") for text in settings.of_classes("use_read_write", classes))
     if not found:
-        settings.use("write_fraction", *TYPE_RANGES, *(f"{name}_size" for name in TYPES))
+        settings.use(*OF_REPLIES)
     elif classes > 1:
         raise ConfigError(f"{called}: use_read_write is not translated with classes = {classes}. flitlab-booksim runs "
                           "such a file.")

@@ -11,6 +11,8 @@ from flitlab.compiled import TABLE
 TYPES = ("read_request", "write_request", "read_reply", "write_reply")
 # The parameters of these ranges.
 TYPE_RANGES = [f"{name}_{end}_vc" for name in TYPES for end in ("begin", "end")]
+# The parameters that have an effect only with use_read_write.
+OF_REPLIES = ["write_fraction", *TYPE_RANGES, *(f"{name}_size" for name in TYPES)]
 
 
 def vcs_of_type(settings: Settings, name: str, vcs: int) -> tuple[int, int]:

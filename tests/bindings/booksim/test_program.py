@@ -135,6 +135,15 @@ def test_stages_in_which_flits_of_booksim_wait_for_one_another_are_named(stateme
             for line in errors.splitlines()] == stages
 
 
+@pytest.mark.parametrize("statement", [
+    "read_request_begin_vc=2", "read_reply_end_vc=12", "write_reply_size=9", "write_fraction=0.25",
+    "read_reply_subnet=0"])
+def test_parameters_of_replies_have_no_effect_without_replies(statement, run):
+    plain, changed = (run("c", *MESH, "max_samples=1", *more) for more in ([], [statement]))
+    assert changed[0] == plain[0] and changed[2] == plain[2] == ""
+    assert "Packet latency average" in changed[1]
+
+
 @pytest.mark.parametrize(("network", "function"), [
     ("mesh", "min_adapt"), ("torus", "min_adapt"), ("torus", "dim_order_bal"), ("fattree", "anca")])
 def test_a_note_says_that_min_adapt_does_not_adapt(network, function, run):
