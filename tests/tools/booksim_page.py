@@ -158,10 +158,10 @@ The network is BookSim's, and the random numbers are not, so results agree withi
   overlap in BookSim, where packets can then deadlock.
 - `min_adapt` does not adapt to traffic in BookSim: a set of requests (`OutputSet`) keeps only one port for each
   priority, so packets request the first of their shortest ports, the one of dimension-order routing (BookSim's issue
-  13 asks whether this function is right). They prefer
-  adaptive virtual channels there, and stay on the escape channel after they have taken it. In a torus one virtual
-  channel is adaptive. flitlab does the same (`routing.selection = "first"`) and prints a note. For adaptive routing,
-  translate the file with `flitlab import` and set `routing.selection = "most_credits"`. On a 4x4 mesh under transpose
+  13 asks whether this function is right). They prefer adaptive virtual channels there, and stay on the escape channel
+  after they have taken it. In a torus one virtual channel is adaptive. flitlab does the same (`routing.selection =
+  "first"` or `"first_or_escape"`) and prints a note. For adaptive routing, translate the file with `flitlab import` and
+  leave out `routing.selection`, `routing.stay_on_escape` and `routing.adaptive_vcs`. On a 4x4 mesh under transpose
   traffic at 0.3, this reduces the mean latency from 36.7 to 19.1 cycles (BookSim: 38.4; `compare_booksim.py --only
   differences`).
 - With `min_adapt` in a torus of even size, packets for a router half-way around go in the - direction on adaptive

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from flitlab._core import ConfigError
+from flitlab.booksim.request_reply import booksims_mean, lengths_of_types
 from flitlab.booksim.settings import Settings
 from flitlab.booksim.stepwise import Replies, Stepping
 from flitlab.booksim.traffic import MOST_CLASSES, class_priorities
@@ -27,7 +28,7 @@ class MessageTypes:
     def mean_flits(self, number: int, mean: float) -> float:
         """Returns the mean length by which BookSim divides rates in flits. ``mean``: that of ``packet_size``."""
         replies = None if self.stepping is None else self.stepping.replies[number]
-        return mean if replies is None else sum(replies.flits[1:]) // 2
+        return mean if replies is None else booksims_mean(replies.flits[1:])
 
 
 def message_types(settings: Settings, number: int) -> MessageTypes:
@@ -71,8 +72,7 @@ def _values(settings: Settings, in_network: np.ndarray, with_replies: list[bool]
 
 def _replies(settings: Settings, number: int, kind: int, subnets: int) -> Replies:
     fraction = settings.numbers("write_fraction", number)[kind]
-    flits = [0, *(settings.whole_of(settings.of_classes(f"{name}_size", number)[kind], f"{name}_size", 1)
-                  for name in TYPES)]
+    flits = [0, *lengths_of_types(settings, kind, number)]
     of_types = [0, *(settings.whole(f"{name}_subnet") for name in TYPES)]
     for name, subnet in zip(TYPES, of_types[1:], strict=True):
         if subnet >= subnets:

@@ -247,8 +247,8 @@ def routing_differences(settings: Settings, values: dict[str, Any]) -> list[str]
     found = []
     if settings["routing_function"] == "min_adapt":
         found.append("routing_function = min_adapt does not adapt to traffic, as in BookSim: packets request only the "
-                     "port of their lowest dimension. flitlab's adaptive routing is "
-                     "routing.selection = \"most_credits\"")
+                     "port of their lowest dimension. In flitlab, minimal_adaptive adapts if routing.selection, "
+                     "routing.stay_on_escape and routing.adaptive_vcs have their default values")
     if settings["topology"] == "anynet" and TABLE not in values and not settings.differs("routing_table_type"):
         found.append("routes of this graph differ from BookSim's, whose packets could wait for one another in a cycle")
     return found

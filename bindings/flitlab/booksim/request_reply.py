@@ -13,17 +13,27 @@ from flitlab.booksim.vc_ranges import TYPE_RANGES, TYPES, vcs_of_type
 _WINDOW, _QUEUE = 256, 1024
 
 
+def lengths_of_types(settings: Settings, number: int, classes: int) -> list[int]:
+    """Returns the flits of packets of each type in class ``number``."""
+    return [settings.whole_of(settings.of_classes(f"{name}_size", classes)[number], f"{name}_size", 1)
+            for name in TYPES]
+
+
+def booksims_mean(lengths: list[int]) -> int:
+    """Returns the length by which BookSim divides rates in flits: half of the sum of all lengths, without a rest."""
+    return sum(lengths) // 2
+
+
 def request_reply(settings: Settings, rate: float) -> dict[str, Any]:
     """Returns parameters of requests and replies. ``rate``: ``injection_rate``. Raises ConfigError."""
     if settings["sim_type"] == "batch":
         raise ConfigError(f"{settings.called}: sim_type = batch is not translated with use_read_write.")
     settings.use("packet_size", "packet_size_rate")  # without effect
     writes = min(settings.numbers("write_fraction", 1)[0], 1.0)
-    sizes = [settings.whole_of(settings.of_classes(f"{name}_size", 1)[0], f"{name}_size", 1) for name in TYPES]
+    sizes = lengths_of_types(settings, 0, 1)
     reads, write_requests, read_replies, write_replies = sizes
     mean = reads * (1 - writes) + write_requests * writes
-    # BookSim divides a rate in flits by half of the sum of all lengths.
-    packets = rate / (sum(sizes) // 2) if settings["injection_rate_uses_flits"] else rate
+    packets = rate / booksims_mean(sizes) if settings["injection_rate_uses_flits"] else rate
     return {"traffic.mode": "request_reply", "traffic.load": round(packets * mean, 12),
             "traffic.packet_flits": _mixed(reads, write_requests, writes),
             "traffic.reply_flits": _mixed(read_replies, write_replies, writes),

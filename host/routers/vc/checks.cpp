@@ -15,6 +15,11 @@
 namespace flitlab {
 namespace {
 
+constexpr std::string_view kKindIs = "topology.kind=";
+static_assert(vc::param::kAdaptiveOnGrids.substr(0, kKindIs.size()) == kKindIs &&
+              vc::param::kAdaptiveOnGrids.substr(kKindIs.size(), param::kGrids.size()) == param::kGrids &&
+              vc::param::kAdaptiveOnGrids[kKindIs.size() + param::kGrids.size()] == '&');
+
 bool is_ring(const Experiment& e) {
   const std::string& kind = e.str(param::topology.kind);
   return kind == "torus" || kind == "ring" || kind == "chiplet_torus";

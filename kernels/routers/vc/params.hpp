@@ -230,6 +230,10 @@ inline constexpr struct RouterParams {
       .cite = "BookSim 2: terminals add no credit_delay"};
 } router{};
 
+/// The condition of options that only grids have (host/routers/vc/checks.cpp compares it with the list of grids).
+inline constexpr std::string_view kAdaptiveOnGrids =
+    "topology.kind=mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus&routing.algorithm=minimal_adaptive";
+
 inline constexpr struct RoutingParams {
   ParamRecord algorithm{.path = "routing.algorithm",
                         .type = ParamType::kChoice,
@@ -274,9 +278,7 @@ inline constexpr struct RoutingParams {
           "Whether a packet that has taken an escape VC takes only escape VCs from there on. Then packets take "
           "adaptive VCs whose buffers still hold other packets, also with router.flow_control = \"wormhole\".",
       .cite = "BookSim 2: min_adapt",
-      .only_if =
-          "topology.kind=mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus&"
-          "routing.algorithm=minimal_adaptive"};
+      .only_if = kAdaptiveOnGrids};
   ParamRecord adaptive_vcs{
       .path = "routing.adaptive_vcs",
       .type = ParamType::kInt,
@@ -287,9 +289,7 @@ inline constexpr struct RoutingParams {
           "Adaptive virtual channels of channels between routers, for each message class. The others are used only by "
           "channels of terminals. 0: all that are not escape channels.",
       .cite = "BookSim 2: min_adapt of a torus has one",
-      .only_if =
-          "topology.kind=mesh|torus|ring|hypercube|chiplet_mesh|chiplet_torus&"
-          "routing.algorithm=minimal_adaptive"};
+      .only_if = kAdaptiveOnGrids};
   ParamRecord table_file{.path = "routing.table_file",
                          .type = ParamType::kFile,
                          .default_value = "",
