@@ -1,8 +1,8 @@
 #pragma once
 /// Routing cycle of many routers at once on one CPU thread: `RoutingCycle` (router.hpp) in steps without unpredictable
-/// branches (reason: kernels/routers/t3e/bulk.hpp). A router's messages are a sorted list of numbers, and sets of
+/// branches (reason: kernels/common/lists.hpp). A router's messages are a sorted list of numbers, and sets of
 /// messages are machine words. Departing messages are listed, and sent after all routers have chosen.
-#include "kernels/common/members.hpp"
+#include "kernels/common/lists.hpp"
 #include "kernels/routers/adaptive/choose.hpp"
 #include "kernels/routers/adaptive/source.hpp"
 
@@ -220,23 +220,20 @@ struct BulkCycle {
   /// Stores new messages of terminals in free buffers. The terminal that is served first changes every cycle.
   FLITLAB_INLINE void serve_terminals() const {
     const auto& t = v.t;
-    u32 listed[kRouters + 1];
     for (u32 turn = 0; turn < t.concentration; ++turn) {
       const u32 which = (now + turn) % t.concentration;
-      u32 creating = 0, entering = 0;
+      ItemList<kRouters> creating, entering;
       for (u32 i = 0; i < n; ++i) {
         const u32 terminal = index[i] * t.concentration + which;
-        listed[creating] = terminal;
-        creating += source(terminal).next.at <= now;
+        creating.add(terminal, source(terminal).next.at <= now);
       }
-      for (u32 i = 0; i < creating; ++i) create_packets(v, listed[i], source(listed[i]), now);
+      for (u32 terminal : creating) create_packets(v, terminal, source(terminal), now);
       for (u32 i = 0; i < n; ++i) {
         const TerminalControl& c = source(index[i] * t.concentration + which);
-        listed[entering] = i;
-        entering += u32{c.sent != c.created} & u32{control(i).stored < room[i]};
+        entering.add(i, u32{c.sent != c.created} & u32{control(i).stored < room[i]});
       }
-      for (u32 i = 0; i < entering; ++i) {
-        const u32 router_index = listed[i], terminal_index = index[router_index] * t.concentration + which;
+      for (u32 router_index : entering) {
+        const u32 terminal_index = index[router_index] * t.concentration + which;
         insert(v, node[router_index], index[router_index], control(router_index),
                take_oldest(v, v.terminals[terminal_index], terminal_index, source(terminal_index), now));
       }

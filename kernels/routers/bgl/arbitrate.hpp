@@ -3,7 +3,7 @@
 /// The time that the phases take is part of the delay before a head's first request. Phase 1: the head of every queue
 /// chooses a direction and a VC. Phase 2: every receiver presents the request of one head. Phase 3: every sender grants
 /// one request.
-#include "kernels/common/members.hpp"
+#include "kernels/common/lists.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/move.hpp"
 #include "kernels/routers/bgl/streams.hpp"

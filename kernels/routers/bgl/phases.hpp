@@ -209,7 +209,7 @@ struct NodePhase {
     // Links on which a token packet may go now: the link, or the space for which the packet returns tokens, has just
     // become free.
     const bool sends_acks = t.acks && !t.protocol;
-    LinkList<kMost, kDirections + kMostEnds> acks;
+    BitList<kMost, kDirections + kMostEnds> acks;
     const auto add_ack = [&](u32 i, u32 direction) {
       acks.add(can_send_ack(v, node[i], control(i), direction), i, direction);
     };
@@ -217,7 +217,7 @@ struct NodePhase {
     for (u32 i : with_tokens)
       __builtin_prefetch(&node[i].at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections), 1);
 #endif
-    SetsOf<kMost> free, coming, back, leaving, arriving;
+    SetList<kMost> free, coming, back, leaving, arriving;
     if (t.protocol) {
       for (u32 i : turning) end_coming(v, node[i], control(i), index[i], now);
       if (t.acks)
@@ -305,7 +305,7 @@ struct NodePhase {
     }
     // Most nodes with an event have zero or one head that can win a link. The nodes are classified first, so that the
     // arbitration loop has no branch for this case.
-    Numbers<kMost> here, waiting, uncontested, contended, stored;
+    ItemList<kMost> here, waiting, uncontested, contended, stored;
     u64 able[kMost];
     for (u32 i = 0; i < n; ++i) {
       if (i < more) prefetch_node(v, next[i]);

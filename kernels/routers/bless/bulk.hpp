@@ -1,11 +1,11 @@
 #pragma once
 /// Bulk phase (many routers per call) of two-dimensional networks on a CPU thread: each step of `RouterCycle`
 /// (router.hpp) runs for up to `kRouters` routers before the next step begins. The lists between steps are built
-/// without branches (reason: kernels/routers/t3e/bulk.hpp), and the four flits of a router are processed side by side.
+/// without branches (reason: kernels/common/lists.hpp), and the four flits of a router are processed side by side.
 /// A flit's position among the four is its input; an injected flit takes the position of a free input.
 #include <cstring>
 
-#include "kernels/common/members.hpp"
+#include "kernels/common/lists.hpp"
 #include "kernels/routers/bless/interface.hpp"
 #include "kernels/routers/bless/quad.hpp"
 #include "kernels/routers/bless/rank.hpp"
@@ -65,8 +65,7 @@ struct BulkCycle {
   FLITLAB_INLINE void collect_and_eject() {
     const auto& t = v.t;
     const Coordinates<typename V::Table> coordinates(t);
-    Members<kRouters> ejecting;
-    u32 count = 0;
+    SetList<kRouters> ejecting;
     for (u32 i = 0; i < n; ++i) {
       u32 flags;
       std::memcpy(&flags, now_flags + offset[i], sizeof flags);
@@ -76,9 +75,9 @@ struct BulkCycle {
       const Quad good = nearer & all_four(t.wired[index[i]]);
       std::memcpy(productive[i], &good, sizeof good);
       occupied[i] = static_cast<u32>((bytes_present(flags) >> 7) * 0x10204080u >> 28) & 15;
-      count = ejecting.add(count, i, members(nearer == Quad{}) & occupied[i]);
+      ejecting.add(i, members(nearer == Quad{}) & occupied[i]);
     }
-    for (u32 i = 0; i < count; ++i) eject_oldest(ejecting.index[i], static_cast<u32>(ejecting.set[i]));
+    for (u32 k = 0; k < ejecting.count; ++k) eject_oldest(ejecting.item[k], static_cast<u32>(ejecting.set[k]));
   }
 
   /// Ejects the oldest flits of `set`, the inputs whose flits are addressed to this router's terminal.
@@ -96,36 +95,28 @@ struct BulkCycle {
 
   FLITLAB_INLINE void inject() {
     const auto& t = v.t;
-    u32 creating[kRouters + 1], starting[kRouters + 1], sending[kRouters + 1];
-    u32 create_count = 0, start_count = 0, send_count = 0, blocked = 0;
-    for (u32 i = 0; i < n; ++i) {
-      creating[create_count] = i;
-      create_count += control(i).next.at <= now;
-    }
-    for (u32 i = 0; i < create_count; ++i) create_packets(v, index[creating[i]], control(creating[i]), now);
+    ItemList<kRouters> creating, starting, sending;
+    u32 blocked = 0;
+    for (u32 i = 0; i < n; ++i) creating.add(i, control(i).next.at <= now);
+    for (u32 i : creating) create_packets(v, index[i], control(i), now);
     for (u32 i = 0; i < n; ++i) {
       const TerminalControl& c = control(i);
       const u32 busy = c.lane.left != 0, has = busy | (c.sent != c.created), full = occupied[i] == t.wired[index[i]];
       const u32 sends = has & (full ^ 1);
       blocked += has & full;
-      sending[send_count] = i;
-      send_count += sends;
-      starting[start_count] = i;
-      start_count += sends & (busy ^ 1);
+      sending.add(i, sends);
+      starting.add(i, sends & (busy ^ 1));
     }
     count(*v.shard, Count::kBlocked, blocked);
-    for (u32 i = 0; i < start_count; ++i) {
-      const u32 r = starting[i];
-      begin_packet(v, terminal[r], index[r], control(r), now);
-    }
-    for (u32 i = 0; i < send_count; ++i) {
-      const u32 r = sending[i], free = lowest_bit(~occupied[r]);
+    for (u32 r : starting) begin_packet(v, terminal[r], index[r], control(r), now);
+    for (u32 r : sending) {
+      const u32 free = lowest_bit(~occupied[r]);
       const Flit flit = take_flit(v, terminal[r], control(r));
       seat[r][free] = flit;
       productive[r][free] = productive_channels(t, t.address[index[r]], flit.dst) & t.wired[index[r]];
       occupied[r] |= 1u << free;
     }
-    count(*v.shard, Total::kFlitsInjected, send_count);
+    count(*v.shard, Total::kFlitsInjected, sending.count);
   }
 
   /// A flit and the channel that it takes: (router * kInputs + input) << 8 | channel.
@@ -136,12 +127,12 @@ struct BulkCycle {
   FLITLAB_INLINE void send_all() {
     u8 uncontended[kRouters * kInputs + kInputs];  // router * kInputs + input
     Move moves[kRouters * kInputs + 1];
-    Members<kRouters> contending;
-    u32 uncontended_count = 0, contending_count = 0, deflected = 0;
+    SetList<kRouters> contending;
+    u32 uncontended_count = 0, deflected = 0;
     for (u32 i = 0; i < n; ++i) {
       const u32 conflict = preferences_conflict(i), set = occupied[i] & (conflict - 1);
       const u32 inputs = kMembersOfFour[set] + i * (kInputs * 0x01010101u);
-      contending_count = contending.add(contending_count, i, occupied[i] & (0 - conflict));
+      contending.add(i, occupied[i] & (0 - conflict));
       std::memcpy(uncontended + uncontended_count, &inputs, sizeof inputs);
       uncontended_count += kSizeOfFour[set];
     }
@@ -150,7 +141,7 @@ struct BulkCycle {
       moves[i] = static_cast<Move>(input << 8 | lowest_bit(preferred[input / kInputs][input % kInputs]));
     }
     u32 move_count = uncontended_count;
-    for (u32 i = 0; i < contending_count; ++i) deflected += contend(contending.index[i], moves, move_count);
+    for (u32 k = 0; k < contending.count; ++k) deflected += contend(contending.item[k], moves, move_count);
     for (u32 i = 0; i < move_count; ++i) send(moves[i] >> 8 >> 2, moves[i] >> 8 & 3, moves[i] & 0xFF);
     count(*v.shard, Total::kFlitMoves, move_count);
     count(*v.shard, Count::kSent, move_count);

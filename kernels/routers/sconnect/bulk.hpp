@@ -1,6 +1,6 @@
 #pragma once
 /// A routing cycle of many TICs in bulk, for one CPU thread: each step of a port is executed for all TICs before the
-/// next step. Sets of TICs replace unpredictable branches (kernels/routers/t3e/bulk.hpp gives the reason). Within a TIC
+/// next step. Sets of TICs replace unpredictable branches (kernels/common/lists.hpp gives the reason). Within a TIC
 /// the order is that of TicPhase::work. These steps handle undamaged single data messages. A port in any other
 /// situation uses the functions of a single TIC. So does a TIC that software has changed or that handles control
 /// messages.
@@ -19,7 +19,7 @@ struct BulkStep : Gathered<V, Phase> {
       Base::note_all, Base::now_modulo, Base::port, Base::slot, Base::tic, Base::waiting_at;
   using Base::v, Base::now, Base::n, Base::item, Base::arriving_bits, Base::slot_first, Base::channels, Base::hosts,
       Base::waits, Base::work, Base::offers, Base::presents, Base::requeued, Base::slot_now, Base::special;
-  using typename Base::List, typename Base::SingleTic;
+  using typename Base::SingleTic;
   static constexpr int W = V::width;
 
   u8 again[kTics];  ///< [request] buffers of the messages that one port has returned to the router
@@ -104,18 +104,16 @@ struct BulkStep : Gathered<V, Phase> {
     });
     count(*v.shard, Count::kDuplicates, known);
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
-    List taken;  // requests that get a queue
-    u32 take_count = 0;
-    for (u32 k = 0; k < choice.count; ++k) {
+    ItemList<kTics> taken;  // requests that get a queue
+    for (u32 k = 0; k < choice.count(); ++k) {
       const bool any = choice.best[k] != kNone;
-      taken[take_count] = static_cast<u8>(k);
-      take_count += any;
+      taken.add(k, any);
       u16& refused = port(choice.tic_of_request(k), p).refused;
       refused = static_cast<u16>(refused + (!any & (refused < 0xFFFF)));
     }
-    count(*v.shard, Count::kRejected, choice.count - take_count);
-    for (u32 k = 0; k < take_count; ++k) {
-      const u32 requester = taken[k], i = choice.tic_of_request(requester);
+    count(*v.shard, Count::kRejected, choice.count() - taken.count);
+    for (u32 requester : taken) {
+      const u32 i = choice.tic_of_request(requester);
       take(slot(i, slot_now[p][i]));
       store(i, *choice.message[requester], p, choice.queue(requester));
     }
@@ -129,8 +127,7 @@ struct BulkStep : Gathered<V, Phase> {
   }
 
   FLITLAB_INLINE void work_hosts(u32 p) {
-    List singles;
-    u32 single_count = 0;
+    ItemList<kTics> singles;
     const bool plain = v.t.mode == TrafficMode::kOpen && !v.t.queues[p - kSerial];
     for_each((waits[p] | presents[p]) & hosts[p], [&](u32 i) {
       const SingleTic t = tic(i);
@@ -138,16 +135,14 @@ struct BulkStep : Gathered<V, Phase> {
     });
     for_each(offers[p], [&](u32 i) {
       const SingleTic t = tic(i);
-      singles[single_count] = static_cast<u8>(i);
-      single_count += plain & !t.port(p).entering;
+      singles.add(i, plain & !t.port(p).entering);
       if (plain && !t.port(p).entering) return;
       host(t, p).offer();
       special |= u64{1} << i;
       note_all(i);
     });
     Choice<V, kTics> choice;
-    for (u32 k = 0; k < single_count; ++k) {
-      const u32 i = singles[k];
+    for (u32 i : singles) {
       const SingleTic t = tic(i);
       const auto from = host(t, p);
       if (!from.queues().offers()) continue;
@@ -159,7 +154,7 @@ struct BulkStep : Gathered<V, Phase> {
       note_all(i);
     }
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
-    for (u32 k = 0; k < choice.count; ++k) {
+    for (u32 k = 0; k < choice.count(); ++k) {
       const SingleTic t = tic(choice.tic_of_request(k));
       const auto from = host(t, p);
       if (!from.may_enter(choice.queue(k))) continue;
@@ -180,12 +175,12 @@ struct BulkStep : Gathered<V, Phase> {
         t.route_again(buffer, p);
         return;
       }
-      again[choice.count] = static_cast<u8>(buffer);
+      again[choice.count()] = static_cast<u8>(buffer);
       t.release_single(t.state(buffer).queue);
       choice.add_request(true, i, m, item[i].at(v.t.fields.table, m.node));
     });
     choice.decide(p, [&](u32 i) __attribute__((always_inline)) { return tic(i); });
-    for (u32 k = 0; k < choice.count; ++k) {
+    for (u32 k = 0; k < choice.count(); ++k) {
       const SingleTic t = tic(choice.tic_of_request(k));
       const u32 q = choice.best[k] == kNone ? t.state(again[k]).queue : choice.queue(k);
       t.hold_single(q);

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "kernels/common/members.hpp"
+#include "kernels/common/lists.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
 #include "kernels/routers/sconnect/port_bytes.hpp"
 
@@ -37,7 +37,6 @@ template <class V, class Phase>
 struct Gathered {
   static constexpr int W = V::width;
   using SingleTic = Tic<V, W>;
-  using List = u8[kTics + 1];  ///< numbers of gathered TICs, with room for one that is written and not kept
 
   const V& v;
   Cycle now;
@@ -104,24 +103,24 @@ struct Gathered {
 
   /// Gathers the TICs of a list. TICs that must be processed one by one are processed here and not gathered.
   FLITLAB_INLINE void gather(const u32* list, u32 size) {
-    PortList<kTics / 2> coming[2];
+    ByteList<kTics / 2> coming[2];
     const bool far = is_far(v);
     u32 any = 0;
     for (u32 i = 0; i < size; ++i) {
       add(list[i]);
       any |= software_active(i);
-      coming[i / (kTics / 2)].add(i % (kTics / 2), bytes_present(arriving_bits[i]));
+      coming[i / (kTics / 2)].add(i % (kTics / 2), arriving_bits[i], bytes_present(arriving_bits[i]));
       if (!far) continue;
       for (u64 set = control(i).waiting; set; set &= set - 1)
         __builtin_prefetch(&tic(i).message(tic(i).queue(lowest_bit(set)).head));
     }
     for (u32 half : {0u, 1u})
-      for (u32 k = 0; k < coming[half].count; ++k) {
-        const u32 entry = coming[half].entry[k], i = half * (kTics / 2) + entry / 8;
-        const Message& m = arriving(i, entry % 8);
+      coming[half].for_each([&](u32 of_half, u32 p, u32) __attribute__((always_inline)) {
+        const u32 i = half * (kTics / 2) + of_half;
+        const Message& m = arriving(i, p);
         any |= needs_single_path(m);
         __builtin_prefetch(&item[i].at(v.t.fields.table, m.node));
-      }
+      });
     if (any) process_others_singly(list, size);
     find_work();
   }
@@ -162,8 +161,7 @@ struct Gathered {
   FLITLAB_INLINE void find_work() {
     const auto& t = v.t;
     Bytes channel{}, host{}, waiting{}, offer[kPorts - kSerial]{}, transmitting[kPorts - kSerial]{};
-    List creating;
-    u32 create_count = 0;
+    ItemList<kTics> creating;
     for (u32 i = 0; i < n; ++i) {
       item[i].at(t.fields.mail, now & t.slot_mask) = 0;
       channel.of[i] = t.channels[index[i]];
@@ -178,8 +176,7 @@ struct Gathered {
         transmitting[p - kSerial].of[i] = port(i, p).sending != kNoBuffer;
         creates |= due;
       }
-      creating[create_count] = static_cast<u8>(i);
-      create_count += creates;
+      creating.add(i, creates != 0);
     }
     for (u32 p = 0; p < kPorts; ++p) {
       channels[p] = set_of(channel, p);
@@ -191,7 +188,7 @@ struct Gathered {
       presents[p] = set_of(transmitting[p - kSerial], 0);
     }
     classify_channels();
-    for (u32 k = 0; k < create_count; ++k) Phase::create(tic(creating[k]));
+    for (u32 i : creating) Phase::create(tic(i));
   }
 
   /// Classifies the work of all channels. Work at earlier ports of the cycle changes the contents of a port's queues,

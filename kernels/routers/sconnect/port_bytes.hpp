@@ -6,7 +6,7 @@
 #include <emmintrin.h>
 #endif
 
-#include "kernels/common/members.hpp"
+#include "kernels/common/lists.hpp"
 #include "kernels/routers/sconnect/channel.hpp"
 
 namespace flitlab::sconnect {

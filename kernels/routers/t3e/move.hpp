@@ -155,16 +155,4 @@ FLITLAB_INLINE bool send_tail(const V& v, const Item<W>& router, RouterControl& 
   return end_front(v, vc, in);
 }
 
-/// Sends one flit of input VC (port, vc) by output VC (out_port, out_vc). Returns the inbox byte of the flit.
-template <class V, class Out, int W>
-FLITLAB_INLINE u32 send(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control, u32 index,
-                        u32 port, u32 vc, InputVc& in, u32 out_port, u32 out_vc, Cycle now) {
-  const u32 flit_byte = send_flit(v, outbox, router, index, port, vc, in, out_port, out_vc);
-  count(*v.shard, Total::kFlitMoves);
-  if (flit_byte & kHeadMark) send_head(v, outbox, router, index, port, vc, in, out_port, out_vc);
-  if ((flit_byte & kTailMark) && send_tail(v, router, control, vc, in, out_port, out_vc))
-    start_front(v, router, index, port, vc, in, now);
-  return flit_byte;
-}
-
 }  // namespace flitlab::t3e

@@ -5,7 +5,7 @@
 ///   at its destination: requests from t + 3, leaves the router at t + 3, reaches the PE's control chip at t + 10;
 ///   from the PE: 7 clocks to the router's arbiter, 3 to the next router.
 /// Body flits follow one clock apart.
-#include "kernels/routers/t3e/bulk.hpp"
+#include "kernels/routers/t3e/step.hpp"
 
 namespace flitlab::t3e {
 
@@ -47,30 +47,16 @@ struct RouterPhase {
 
   template <class V>
   FLITLAB_INLINE static void work(const V& v, u32 index, Cycle now) {
-    const auto& t = v.t;
-    const auto router = v.routers[index];
-    RouterControl& control = router.at(t.router_fields.control);
-    u64& credits = router.at(t.router_fields.credit_mail, now & t.slot_mask);
-    for (u64 left = credits; left;) {
-      const u32 shift = lowest_bit(left) & 0x38u;
-      receive_credit(v, router, control, shift / 8, static_cast<u32>(left >> shift & 0xFF) - 1);
-      left &= ~(u64{0xFF} << shift);
-    }
-    credits = 0;
-    u32 busy = t.special ? router.at(t.special_fields.busy) : 0;
-    if (t.barrier_units) busy = pass_barriers(v, router, index, busy, now);
-    busy |= receive_flits(v, router, control, index, busy, now);
-    if (control.ready) arbitrate(v, router, control, index, busy, now);
+    step<1>(v, &index, 1, now);
   }
 
   static constexpr u32 batch = kBulkRouters;
 
-  /// Does the work of up to `batch` routers in bulk; one by one if I/O ports are slow.
+  /// Does the work of up to `batch` routers.
   template <class V>
     requires(V::Table::kSmall && !V::traced && V::width == 1)
   FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
-    if (v.t.io_interval == 1) return step_in_bulk(v, list, n, now);
-    for (u32 i = 0; i < n; ++i) work(v, list[i], now);
+    step<kBulkRouters>(v, list, n, now);
   }
 
   template <class V>

@@ -61,24 +61,6 @@ FLITLAB_INLINE u32 head_passes(const V& v, const Item<W>& router, u32 index, u32
   return out_vc;
 }
 
-/// Sends a flit from a link by the short-circuit path if possible. Returns whether the flit has left.
-template <class V, class Out, int W>
-FLITLAB_INLINE bool pass_straight(const V& v, const Out& outbox, const Item<W>& router, RouterControl& control,
-                                  u32 index, u32 port, u32 flit, Cycle now) {
-  const u32 straight = opposite(port), vc = (flit & kVcBits) - 1u;
-  if (!is_path_open(v, router, index, straight)) return false;
-  InputVc& in = input_vc(v, router, port, vc);
-  u32 out_vc = in.out_vc;
-  if (flit & kHeadMark) {
-    out_vc = head_passes(v, router, index, port, vc, in, straight, now);
-    if (out_vc == kNoVc) return false;
-  } else if (!body_passes(v, router, in, straight)) {
-    return false;
-  }
-  send(v, outbox, router, control, index, port, vc, in, straight, out_vc, now);
-  return true;
-}
-
 /// Counts a flit into the buffer of its VC. Returns whether the packet of the flit becomes the front packet.
 FLITLAB_INLINE bool buffer_flit(InputVc& in, u32 flit) {
   const u32 head = flit / kHeadMark;
@@ -96,57 +78,21 @@ FLITLAB_INLINE void make_flit_ready(const V& v, const Item<W>& router, RouterCon
   control.ready |= u64{1} << bit_of(port, vc);
 }
 
-/// Writes the event of a head's arrival.
+/// Writes the events of the heads that arrive in a slot.
 template <class V, int W>
-FLITLAB_INLINE void log_arrival(const V& v, const Item<W>& router, u32 index, u32 port, u8 flit) {
-  if (!(flit & kHeadMark)) return;
-  const u32 vc = (flit & kVcBits) - 1u;
-  const InputVc& in = input_vc(v, router, port, vc);
-  const u32 position = (in.first + in.packets) % most_packets_of(v.t, vc);
-  const Packet& packet = router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + position);
-  v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
-                           u8(flit & kTailMark ? 3 : 1), packet.flits});
+FLITLAB_INLINE void log_arrivals(const V& v, const Item<W>& router, u32 index, u64 slot) {
+  for (u32 port = 0; port < kPorts; ++port) {
+    const u32 flit = byte_of_port(slot, port), vc = (flit & kVcBits) - 1u;
+    if (!(flit & kHeadMark)) continue;
+    const InputVc& in = input_vc(v, router, port, vc);
+    const u32 position = (in.first + in.packets) % most_packets_of(v.t, vc);
+    const Packet& packet = router.at(v.t.router_fields.ring, descriptor_start(v.t, port, vc) + position);
+    v.log.write(index, Event{packet.src, packet.id, EventKind::kArrived, u8(port), u8(vc), 0, 0,
+                             u8(flit & kTailMark ? 3 : 1), packet.flits});
+  }
 }
 
 /// Bytes of a slot that belong to the ports of PE and I/O device.
 inline constexpr u64 kTerminalBytes = ~u64{0} << (8 * kNodePort);
-
-/// Receives the flits of this cycle. A flit from a link stays in its inbox slot until it may move; a flit from PE or
-/// I/O device may move at once. `busy`: output ports taken by special and barrier packets (bits). Returns the output
-/// ports that the short-circuit path has used (bits).
-template <class V, int W>
-FLITLAB_INLINE u32 receive_flits(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 busy,
-                                 Cycle now) {
-  const auto& t = v.t;
-  const auto outbox = outbox_of<Outbox<V>>(v, now);
-  const bool open = t.short_circuit && !control.buffered;
-  u32 passed = 0;
-  u64& slot = router.at(t.router_fields.flit_mail, now & t.slot_mask);
-  u64& waited = router.at(t.router_fields.flit_mail, (now - t.wait) & t.slot_mask);
-  const u64 waking = (waited & ~kTerminalBytes) | (slot & kTerminalBytes);
-  for (u64 left = slot; left;) {
-    const u32 shift = lowest_bit(left) & 0x38u, port = shift / 8, flit = static_cast<u32>(left >> shift) & 0xFF;
-    left &= ~(u64{0xFF} << shift);
-    if constexpr (V::traced) log_arrival(v, router, index, port, static_cast<u8>(flit));
-    if (open && !is_terminal_port(port) && !(busy >> opposite(port) & 1) &&
-        pass_straight(v, outbox, router, control, index, port, flit, now)) {
-      slot &= ~(u64{0xFF} << shift);
-      passed |= 1u << opposite(port);
-      continue;
-    }
-    ++control.buffered;
-    const u32 vc = (flit & kVcBits) - 1u;
-    InputVc& in = input_vc(v, router, port, vc);
-    if (buffer_flit(in, flit)) start_front(v, router, index, port, vc, in, now);
-  }
-  slot &= ~kTerminalBytes;
-  waited &= kTerminalBytes;
-  for (u64 left = waking; left;) {
-    const u32 shift = lowest_bit(left) & 0x38u;
-    make_flit_ready(v, router, control, shift / 8, static_cast<u32>(left >> shift) & 0xFF);
-    left &= ~(u64{0xFF} << shift);
-  }
-  return passed;
-}
 
 }  // namespace flitlab::t3e

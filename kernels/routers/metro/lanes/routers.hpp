@@ -1,9 +1,9 @@
 #pragma once
 /// Bulk phase of routers, for one CPU thread: each step runs for all routers of a block before the next step begins
-/// (for the reason see kernels/routers/t3e/bulk.hpp). The steps are as in a single router (router.hpp), except for
+/// (for the reason see kernels/common/lists.hpp). The steps are as in a single router (router.hpp), except for
 /// streams (streams.hpp). Ports in the same state are collected in lists, without branches that depend on a port's
 /// state.
-#include "kernels/common/members.hpp"
+#include "kernels/common/lists.hpp"
 #include "kernels/routers/metro/lanes/memory.hpp"
 #include "kernels/routers/metro/router.hpp"
 
@@ -15,16 +15,7 @@ template <class V>
 struct RouterBatch {
   using Step = RouterCycle<V, Outbox>;
 
-  /// A list of forward ports. An entry is the router's position in `index` << 8 | port.
-  struct PortList {
-    u16 entry[kBlock * kMaxPorts + 1];
-    u32 count = 0;
-
-    FLITLAB_INLINE void add(bool if_so, u32 member, u32 port) {
-      entry[count] = static_cast<u16>(member << 8 | port);
-      count += if_so;
-    }
-  };
+  using PortList = BitList<kBlock, kMaxPorts>;  ///< forward ports of routers, which are positions in `index`
 
   const V& v;
   const Outbox& outbox;
@@ -121,33 +112,28 @@ struct RouterBatch {
       sets[n] = (words_present(slot + forward_index(r), t.inputs) & ~busy[r].streaming) | busy[r].other;
       n += (sets[n] | busy[r].special | busy[r].disagrees) != 0;
     }
-    Members<kBlock> ports;
-    u32 with_ports = 0;
+    SetList<kBlock> ports;
     for (u32 i = 0; i < n; ++i) {
       name[i] = router_name(t, index[i]);
       result[i].clear();
       const BusyPorts& b = busy[index[i]];
       if (b.special | b.disagrees) sets[i] = begin_router(step(i), sets[i]) & ~b.streaming;
-      with_ports = ports.add(with_ports, i, sets[i]);
+      ports.add(i, sets[i]);
     }
-    for_each_member(ports.set, with_ports, [&](u32 i, u64 set) __attribute__((always_inline)) {
-      const u32 member = ports.index[i], port = lowest_bit(set);
+    ports.for_each([&](u32 member, u32 port) __attribute__((always_inline)) {
       const PortState state = port_of(index[member], port).state;
       const bool sends = state == PortState::kForward, receives = state == PortState::kReverse;
       listed.add(true, member, port);
       sending.add(sends, member, port);
       receiving.add(receives, member, port);
       other.add(!(sends | receives), member, port);
-      return set & (set - 1);
     });
   }
 
   template <class Do>
   FLITLAB_INLINE void for_each(const PortList& ports, Do&& act) {
-    for (u32 i = 0; i < ports.count; ++i) {
-      const u32 member = ports.entry[i] >> 8, port = ports.entry[i] & 0xFF;
-      act(member, port, port_of(index[member], port));
-    }
+    ports.for_each([&](u32 member, u32 port)
+                       __attribute__((always_inline)) { act(member, port, port_of(index[member], port)); });
   }
 
   /// Makes streams of the open connections whose routers have sent all words of their own that follow a turn.
@@ -192,12 +178,9 @@ struct RouterBatch {
                             __attribute__((always_inline)) { step(member).flow_back(port, f, word(member, port)); });
     for_each(other,
              [&](u32 member, u32 port, ForwardPort&) __attribute__((always_inline)) { step(member).step(port); });
-    u32 requesting[kBlock + 1], requesting_count = 0;
-    for (u32 i = 0; i < n; ++i) {
-      requesting[requesting_count] = i;
-      requesting_count += result[i].requests != 0;
-    }
-    for (u32 i = 0; i < requesting_count; ++i) step(requesting[i]).allocate();
+    ItemList<kBlock> requesting;
+    for (u32 i = 0; i < n; ++i) requesting.add(i, result[i].requests != 0);
+    for (u32 i : requesting) step(i).allocate();
     add_streams();
     for (u32 i = 0; i < n; ++i) {
       control(i).used &= ~result[i].freed;
