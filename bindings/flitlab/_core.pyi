@@ -123,6 +123,11 @@ def tools(kind: str) -> list[dict[str, Any]]:
 def call_tool(kind: str, name: str, experiment: Experiment | None, arguments: dict[str, Any]) -> Any:
     """Calls a tool and returns its result."""
 
+class Stop:
+    """A request that the runs to which it was given end as by Ctrl-C."""
+
+    def set(self) -> None: ...
+
 def run(
     experiments: Sequence[Experiment],
     backend: str,
@@ -131,6 +136,7 @@ def run(
     checkpoint: str = "",
     every_seconds: float = 60.0,
     channels: bool = False,
+    stop: Stop | None = None,
 ) -> list[dict[str, Any]]:
     """Runs experiments of one structure as replicas of one job and returns their results.
 

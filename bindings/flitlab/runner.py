@@ -113,11 +113,13 @@ def run_job(
     finished: Callable[[int, dict], None] | None = None,
     checkpoint: str | os.PathLike = "",
     advanced: Callable[[int], None] | None = None,
+    stop: _core.Stop | None = None,
 ) -> list[dict]:
     """Runs experiments of equal structure as replicas of one job and returns their results.
 
     finished: called as ``finished(index, result)`` when an experiment ends. advanced: called after every epoch with the
-    cycle. checkpoint: as in :func:`run`, but the file is kept."""
+    cycle. checkpoint: as in :func:`run`, but the file is kept. stop: a request from another thread that ends the job as
+    Ctrl-C does."""
     check_backend(backend)
     check_threads(threads)
 
@@ -128,4 +130,4 @@ def run_job(
             for index, result in progress["results"].items():
                 finished(index, result)
 
-    return _core.run([e.core for e in experiments], backend, threads, report, os.fspath(checkpoint))
+    return _core.run([e.core for e in experiments], backend, threads, report, os.fspath(checkpoint), stop=stop)

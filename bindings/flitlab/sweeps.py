@@ -7,11 +7,13 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from flitlab import _core, arguments
@@ -24,6 +26,7 @@ from flitlab.more_seeds import MOST_SEEDS, in_point_order, until_of
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
+from flitlab.side_by_side import run_side_by_side
 from flitlab.sweep_file import Plan, combinations, write_plan
 from flitlab.under_way import RunningJob, saved_progress, writing
 
@@ -279,34 +282,58 @@ def _run_missing(points: _Points, journal: Finished, backend, threads, executor,
             bar.update(0)
 
         with TerminateAsInterrupt():
-            if executor is None:
-                under_way = RunningJob(journal.path.parent) if journal.path else None
-                for group in _interrupted_first(under_way, points, groups):
-                    _run_group(under_way, points, group, backend, threads, finished, advanced)
+            if executor is not None:
+                run_on(executor, ([points[i] for i in group] for group in groups), backend, threads,
+                       lambda job, point, result: finished(groups[job][point], result))
                 return
-            run_on(executor, ([points[i] for i in group] for group in groups), backend, threads,
-                   lambda job, point, result: finished(groups[job][point], result))
+            jobs = _interrupted_first(journal.path and journal.path.parent, points, groups)
+            one_at_a_time = Lock()  # for the journal and the bar, because jobs may run side by side
+
+            def run(job: int, its_threads: int, stop: _core.Stop | None) -> None:
+                _run_group(*jobs[job], points, backend, its_threads, _locked(one_at_a_time, finished),
+                           _locked(one_at_a_time, advanced), stop)
+
+            run_side_by_side([group for _, group in jobs], backend, threads, run)
 
 
-def _interrupted_first(under_way: RunningJob | None, points: _Points, groups: list[list[int]]) -> list[list[int]]:
-    """Returns the groups of points to run. If a job was interrupted, its group comes first and has all of its original
-    points, because its checkpoint contains them all."""
+def _locked(lock: Lock, function: Callable[..., None]) -> Callable[..., None]:
+    def call(*arguments: Any) -> None:
+        with lock:
+            function(*arguments)
+
+    return call
+
+
+def _interrupted_first(folder: Path | None, points: _Points,
+                       groups: list[list[int]]) -> list[tuple[RunningJob | None, list[int]]]:
+    """Returns the groups of points to run, each with its job if the sweep has a folder. The groups of interrupted jobs
+    come first and have all of their original points, because their checkpoints contain them all. The others follow,
+    those with the most points first, because they take longest."""
+    groups = sorted(groups, key=len, reverse=True)
+    if folder is None or not groups:
+        return [(None, group) for group in groups]
     places = {digest: i for i, digest in enumerate(points.digests)}
-    stopped = under_way.read() if under_way and groups else []
-    if not stopped or not all(digest in places for digest in stopped):
-        return groups
-    again = [places[digest] for digest in stopped]
-    others = [[i for i in group if i not in set(again)] for group in groups]
-    return [again, *(group for group in others if group)]
+    jobs: list[tuple[RunningJob | None, list[int]]] = []
+    again: set[int] = set()
+    for job in RunningJob.interrupted(folder):
+        group = [places.get(digest, -1) for digest in job.read()]
+        if group and -1 not in group and not again.intersection(group):
+            jobs.append((job, group))
+            again.update(group)
+        else:
+            job.end()  # of another sweep, or damaged
+    numbers = (n for n in count() if n not in {job.number for job, _ in jobs if job})
+    others = ([i for i in group if i not in again] for group in groups)
+    return jobs + [(RunningJob(folder, next(numbers)), group) for group in others if group]
 
 
-def _run_group(under_way: RunningJob | None, points: _Points, group: list[int], backend, threads, finished,
-               advanced) -> None:
+def _run_group(under_way: RunningJob | None, group: list[int], points: _Points, backend, threads, finished,
+               advanced, stop) -> None:
     """Runs the points of a job as replicas. With a folder, an interrupted job can continue from its checkpoint."""
 
     def run(checkpoint: str | os.PathLike) -> list[dict]:
         return run_job([points[i] for i in group], backend, threads, lambda k, result: finished(group[k], result),
-                       checkpoint, advanced)
+                       checkpoint, advanced, stop)
 
     if under_way is None:
         run("")

@@ -1,4 +1,4 @@
-"""Files of an interrupted sweep besides its finished points: the running job and its checkpoint."""
+"""Files of an interrupted sweep besides its finished points: the running jobs and their checkpoints."""
 
 from __future__ import annotations
 
@@ -23,15 +23,24 @@ def writing(folder: Path | None) -> Iterator[None]:
 
 
 class RunningJob:
-    """The running job of a sweep, saved in the sweep's folder: the list of its points and a checkpoint of all of them.
+    """A running job of a sweep, saved in the sweep's folder: the list of its points and a checkpoint of all of them.
 
-    Replicas of a job advance together, so an interrupted sweep has most of its work in unfinished points."""
+    Replicas of a job advance together, so an interrupted sweep has most of its work in unfinished points. number:
+    distinguishes the jobs of a sweep."""
 
-    def __init__(self, folder: Path):
-        self._points, self.checkpoint = folder / "job.json", folder / "job.checkpoint"
+    def __init__(self, folder: Path, number: int = 0):
+        name = f"job-{number}" if number else "job"
+        self.number, self._points, self.checkpoint = number, folder / f"{name}.json", folder / f"{name}.checkpoint"
+
+    @classmethod
+    def interrupted(cls, folder: Path) -> list[RunningJob]:
+        """Returns the jobs of an interrupted sweep."""
+        names = (path.stem.partition("-") for path in folder.glob("job*.json"))
+        return [cls(folder, int(number or 0)) for word, _, number in sorted(names)
+                if word == "job" and (number or "0").isdecimal()]
 
     def read(self) -> list[bytes]:
-        """Returns the digests of the points of an interrupted job; [] without such a job."""
+        """Returns the digests of the points of the job; [] without such a job."""
         try:
             return [bytes.fromhex(digest) for digest in json.loads(self._points.read_text(encoding="utf-8"))]
         except (OSError, ValueError, TypeError):
@@ -55,6 +64,6 @@ def saved_progress(folder: Path) -> str:
             finished = sum(1 for _ in file)
     except OSError:
         return ""
-    under_way = ", and the progress of unfinished points" if (folder / "job.checkpoint").exists() else ""
+    under_way = ", and the progress of unfinished points" if any(folder.glob("job*.checkpoint")) else ""
     return (f"finished points: {finished}, in {folder}{under_way}; continue with "
             + ("--resume" if on_command_line.get() else "resume=True"))

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <thread>
@@ -208,16 +209,35 @@ py::object call_tool_of(const std::string& kind, const std::string& name, const 
   return to_python(found);
 }
 
+/// A request that runs end as by Ctrl-C. Signals reach only the main thread, so runs in other threads need it.
+struct Stop {
+  std::atomic<bool> requested{false};
+};
+thread_local const Stop* stop_of_this_thread = nullptr;
+
+void check_signals_and_stop() {
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  if (!stop_of_this_thread || !stop_of_this_thread->requested) return;
+  PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw py::error_already_set();
+}
+
 py::list run(const std::vector<Experiment>& experiments, const std::string& backend, u32 threads,
-             const py::object& progress, const std::string& checkpoint, double every_seconds, bool channels) {
+             const py::object& progress, const std::string& checkpoint, double every_seconds, bool channels,
+             const Stop* stop) {
   std::vector<Result> results;
   try {
+    struct Restored {
+      const Stop* outer = stop_of_this_thread;
+      ~Restored() { stop_of_this_thread = outer; }
+    } restored;
+    stop_of_this_thread = stop;
     const WithoutGil released;
     results = run_job(
         experiments, EngineChoice{backend, threads, false},
         [&](const Progress& p) {
           const WithGil held;
-          if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+          check_signals_and_stop();
           warn(p.warnings);
           if (progress.is_none()) return;
           py::dict d, finished;
@@ -274,7 +294,7 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "flitlab's compiled core.";
   set_interrupt_check([] {
     const WithGil held;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    check_signals_and_stop();
   });
   m.attr("__version__") = FLITLAB_VERSION;
   m.attr("END_OF_TIME") = kEndOfTime;
@@ -301,10 +321,14 @@ PYBIND11_MODULE(_core, m) {
       "common_totals() -> list[dict]: the records of the totals that all models have.");
   m.def("nearest", &nearest, py::arg("word"), py::arg("candidates"),
         "nearest(word, candidates) -> str: the most similar candidate; \"\" if no candidate is similar.");
+  py::class_<Stop>(m, "Stop", "A request that the runs to which it was given end as by Ctrl-C.")
+      .def(py::init<>())
+      .def("set", [](Stop& stop) { stop.requested = true; });
   m.def("backends", &backends, "backends() -> dict: the backends and devices of this build.");
   m.def("run", &run, py::arg("experiments"), py::arg("backend"), py::arg("threads"), py::arg("progress"),
         py::arg("checkpoint") = "", py::arg("every_seconds") = 60.0, py::arg("channels") = false,
-        "run(experiments, backend, threads, progress, checkpoint, every_seconds, channels) -> list[dict]: runs "
+        py::arg("stop") = nullptr,
+        "run(experiments, backend, threads, progress, checkpoint, every_seconds, channels, stop) -> list[dict]: runs "
         "experiments of one structure as replicas.");
 
   m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),

@@ -62,8 +62,8 @@ def test_points_under_way_are_kept_when_a_sweep_is_stopped(stopped, monkeypatch)
     from flitlab import runner
 
     real = runner._core.run
-    monkeypatch.setattr(runner._core, "run", lambda experiments, backend, threads, report, *rest: real(
-        experiments, backend, threads, stop_soon, *rest))
+    monkeypatch.setattr(runner._core, "run", lambda experiments, backend, threads, report, *rest, **named: real(
+        experiments, backend, threads, stop_soon, *rest, **named))
     with pytest.raises(KeyboardInterrupt, match="progress of unfinished points; continue with resume=True"):
         fl.sweep(e, over, out=folder, resume=True, progress=False)
     assert first[0] > 5000  # the run resumed in the middle, not at cycle 0
@@ -81,13 +81,13 @@ def test_a_sweep_that_was_stopped_ends_as_another(tmp_path, monkeypatch):
 
     journal, when = tmp_path / "part" / "points.jsonl", []
 
-    def stopped(experiments, backend, threads, finished, checkpoint, advanced):
+    def stopped(experiments, backend, threads, finished, checkpoint, advanced, stop):
         def look(cycle):
             if not when and journal.read_text():
                 when.append(cycle)
                 os.kill(os.getpid(), signal.SIGINT)
 
-        return real(experiments, backend, threads, finished, checkpoint, look)
+        return real(experiments, backend, threads, finished, checkpoint, look, stop)
 
     monkeypatch.setattr(sweeps, "run_job", stopped)
     with pytest.raises(KeyboardInterrupt, match=r"finished points: [12], in"):
@@ -95,8 +95,8 @@ def test_a_sweep_that_was_stopped_ends_as_another(tmp_path, monkeypatch):
     assert len(json.loads((tmp_path / "part" / "job.json").read_text())) == 3
     cycles = []
 
-    def going_on(experiments, backend, threads, finished, checkpoint, advanced):
-        return real(experiments, backend, threads, finished, checkpoint, cycles.append)
+    def going_on(experiments, backend, threads, finished, checkpoint, advanced, stop):
+        return real(experiments, backend, threads, finished, checkpoint, cycles.append, stop)
 
     monkeypatch.setattr(sweeps, "run_job", going_on)
     again = fl.sweep(e, over, out=tmp_path / "part", resume=True, progress=False)

@@ -29,7 +29,7 @@ def at_once(monkeypatch):
     """Makes points take no time: each point gets a copy of the first result with changed numbers."""
     real, first = sweeps.run_job, []
 
-    def run_job(experiments, backend, threads, finished, checkpoint, advanced):
+    def run_job(experiments, backend, threads, finished, checkpoint, advanced, stop):
         if not first:
             first.extend(real(experiments[:1], "cpu", 1))
         results = []

@@ -19,14 +19,14 @@ WHEN = """
 from pathlib import Path
 from flitlab import _core
 run, stopped = _core.run, []
-def watched(experiments, backend, threads, report, *rest):
+def watched(experiments, backend, threads, report, *rest, **named):
     def look(progress):
         if report:
             report(progress)
         if not stopped and ({condition}):
             stopped.append(progress)
             stop()
-    return run(experiments, backend, threads, look, *rest)
+    return run(experiments, backend, threads, look, *rest, **named)
 _core.run = watched
 """
 
