@@ -4,6 +4,10 @@
 /// the order is that of TicPhase::work. These steps handle undamaged single data messages. A port in any other
 /// situation uses the functions of a single TIC. So does a TIC that software has changed or that handles control
 /// messages.
+///
+/// Rules for single data messages therefore exist here and in transmit.hpp, receive.hpp and tic.hpp, whose functions
+/// also handle quads, damage and control messages. Measured on one core, these steps are 1.5 and 1.6 times as fast as
+/// those functions (8x8 mesh, loads of 0.05 and 0.2; 2026-11-30).
 #include "kernels/routers/sconnect/choice.hpp"
 #include "kernels/routers/sconnect/gather.hpp"
 #include "kernels/routers/sconnect/receive.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 /// Bulk phase of endpoints, for one CPU thread. Sources and sinks in the same state are collected in lists, without
 /// branches, like the ports of routers (routers.hpp).
+#include "kernels/common/lists.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/endpoint.hpp"
 #include "kernels/routers/metro/lanes/inboxes.hpp"
@@ -51,23 +52,9 @@ struct EndpointBatch {
     return {v, outbox, terminal(member), in(member), index[member], v.t.links + link, now, sink(member, link)};
   }
 
-  /// A list of active endpoints, by position, or of sinks: link << 8 | position of the endpoint.
-  struct List {
-    u16 entry[kBlock * kMaxLinks + 1];
-    u32 count = 0;
-
-    FLITLAB_INLINE void add(bool if_so, u32 member) {
-      entry[count] = static_cast<u16>(member);
-      count += if_so;
-    }
-    template <class Do>
-    FLITLAB_INLINE void for_each(Do&& act) const {
-      for (u32 i = 0; i < count; ++i) act(entry[i]);
-    }
-  };
-  List starting, sending, receiving, closing;  ///< sources by state
-  List taking, other_sinks;                    ///< sinks by state
-  List unconnected_items;                      ///< endpoints without a connection
+  ItemList<kBlock> starting, sending, receiving, closing;  ///< sources by state
+  BitList<kBlock, kMaxLinks> taking, other_sinks;          ///< sinks by state: endpoints and links
+  ItemList<kBlock> unconnected_items;                      ///< endpoints without a connection
 
   /// Creates the messages of this cycle and fills the lists.
   FLITLAB_INLINE void list() {
@@ -77,21 +64,21 @@ struct EndpointBatch {
       if (c.next.at <= now || t.mode == TrafficMode::kTrace) EndpointPhase::create(v, terminal(i), index[i], c, now);
       const Source& s = source(i);
       const bool idle = s.state == SourceState::kIdle;
-      starting.add(idle & ((s.body != 0) | (c.sent != c.created)), i);
-      sending.add(s.state == SourceState::kSending, i);
-      receiving.add(s.state == SourceState::kTurned, i);
-      closing.add(s.state == SourceState::kClosing, i);
+      starting.add(i, idle & ((s.body != 0) | (c.sent != c.created)));
+      sending.add(i, s.state == SourceState::kSending);
+      receiving.add(i, s.state == SourceState::kTurned);
+      closing.add(i, s.state == SourceState::kClosing);
       bool unconnected = idle;
       for (u32 l = 0; l < t.links; ++l) {
         const SinkState state = sink(i, l).state;
         const bool takes = state == SinkState::kTaking, waits = state == SinkState::kIdle;
         const bool begins = kind_of(in(i)[(t.links + l) * t.slices]) == Kind::kData;
-        taking.add(takes, l << 8 | i);
-        other_sinks.add(!(takes | (waits & !begins)), l << 8 | i);
+        taking.add(takes, i, l);
+        other_sinks.add(!(takes | (waits & !begins)), i, l);
         unconnected &= waits;
       }
       wake[index[i]] = now + 1;
-      unconnected_items.add(unconnected, i);
+      unconnected_items.add(i, unconnected);
     }
   }
 
@@ -103,24 +90,23 @@ struct EndpointBatch {
       n += (wake[i] <= now) | any_present(inbox_slot + i * words, words);
     }
     list();
-    sending.for_each([&](u32 member) __attribute__((always_inline)) { source_step(member).continue_sending(); });
-    receiving.for_each([&](u32 member) __attribute__((always_inline)) { source_step(member).continue_reply(); });
-    closing.for_each([&](u32 member) __attribute__((always_inline)) {
+    for (u32 member : sending) source_step(member).continue_sending();
+    for (u32 member : receiving) source_step(member).continue_reply();
+    for (u32 member : closing) {
       SourceStep step = source_step(member);
       if (step.close()) step.end();
-    });
-    starting.for_each([&](u32 member) __attribute__((always_inline)) {
+    }
+    for (u32 member : starting) {
       SourceStep step = source_step(member);
       if (step.start()) step.send_next();
-    });
-    taking.for_each([&](u32 entry) __attribute__((always_inline)) {
-      SinkStep step = sink_step(entry & 0xFF, entry >> 8);
+    }
+    taking.for_each([&](u32 member, u32 link) __attribute__((always_inline)) {
+      SinkStep step = sink_step(member, link);
       if (step.take_next(step.arrived())) step.answer();
     });
-    other_sinks.for_each([&](u32 entry) __attribute__((always_inline)) { sink_step(entry & 0xFF, entry >> 8).work(); });
+    other_sinks.for_each([&](u32 member, u32 link) __attribute__((always_inline)) { sink_step(member, link).work(); });
     // Endpoints with a connection run in the next cycle in any case.
-    unconnected_items.for_each(
-        [&](u32 member) __attribute__((always_inline)) { wake[index[member]] = next_wake(v, index[member], now); });
+    for (u32 member : unconnected_items) wake[index[member]] = next_wake(v, index[member], now);
   }
 };
 

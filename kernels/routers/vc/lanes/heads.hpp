@@ -399,7 +399,9 @@ struct Heads {
     end_grants(won);
   }
 
-  /// Grants output VCs to the winning bids.
+  /// Grants output VCs to the winning bids. On a GPU, a bidder that has lost may read the owner before or after the
+  /// winner writes it. Its decision is the same: it compares with its own claim, `flat | kClaimed`. It reads either the
+  /// claim of the winner, whose `flat` differs, or the winner's `flat` without the mark.
   FLITLAB_INLINE void grant(const Position* bids, u32 n,
                             typename C::template ByPort<typename C::Row, S::ports>& won) const {
     FLITLAB_UNROLLED for (const u32 port : C::template ports<S>(S::ports_of(v.t))) won[port] = B{};
