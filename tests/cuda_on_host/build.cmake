@@ -4,6 +4,9 @@ file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS kernels/*.cu)
 set_source_files_properties(${cuda_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS
   # Parameters of CPU-only code, such as prefetching, are unused.
   "-x;c++;-Wno-unused-parameter;-include;${PROJECT_SOURCE_DIR}/tests/cuda_on_host/include/cuda_runtime.h")
+if(FLITLAB_DIVERGENCE)  # divergence.hpp
+  set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS -fsanitize-coverage=trace-pc)
+endif()
 file(GLOB device_sources CONFIGURE_DEPENDS tests/cuda_on_host/*.cpp)
 if(FLITLAB_SANITIZE MATCHES "thread")  # report races of kernels only, except races on volatile data
   set_property(SOURCE ${cuda_sources} APPEND PROPERTY COMPILE_OPTIONS --param=tsan-distinguish-volatile=1)

@@ -1,6 +1,8 @@
-"""Installs a flitlab package whose CUDA engine runs on the emulated device: `install.py FOLDER`.
+"""Installs a flitlab package whose CUDA engine runs on the emulated device: `install.py FOLDER [--divergence]`.
 
     PYTHONPATH=FOLDER python -m flitlab run vc-mesh-8x8 --backend cuda
+
+--divergence: the package counts the divergence of warps (divergence.hpp, tests/perf/divergence.py).
 """
 
 import os
@@ -11,8 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def main(folder: str) -> int:
-    settings = {"build-dir": "build/cuda-on-host", "cmake.define.FLITLAB_CUDA": "HOST"}
+def main(folder: str, *flags: str) -> int:
+    settings = {"build-dir": "build/cuda-on-host", "cmake.define.FLITLAB_CUDA": "HOST",
+                "cmake.define.FLITLAB_DIVERGENCE": "ON" if "--divergence" in flags else "OFF"}
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
                "--upgrade", "--target", folder, str(ROOT)]
     command += [f"--config-settings={key}={value}" for key, value in settings.items()]
@@ -23,4 +26,4 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

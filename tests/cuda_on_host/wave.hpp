@@ -14,6 +14,7 @@
 
 #include "cuda_runtime.h"
 #include "tests/cuda_on_host/calls.hpp"
+#include "tests/cuda_on_host/divergence.hpp"
 #include "tests/cuda_on_host/memory.hpp"
 #include "tests/cuda_on_host/sanitizers.hpp"
 
@@ -73,6 +74,7 @@ struct Fiber {
   At at;
   unsigned barrier = 0, expected = 0;  ///< named barrier at which the thread waits, and its number of threads
   WarpOperation operation{};
+  BasicBlocks blocks{};  ///< executed since the last barrier
 };
 
 /// The stack of a fiber. It is kept for later launches, because touching fresh pages is slow.
@@ -189,7 +191,9 @@ class Wave {
     threadIdx = {fiber.thread, 0, 0};
     blockIdx = {fiber.block->number, 0, 0};
     host_.leave_for(*fiber.sanitized);
+    count_basic_blocks_of(&fiber.blocks);
     swapcontext(&host_context_, &fiber.context);
+    count_basic_blocks_of(nullptr);
     host_.entered();
   }
 
@@ -274,6 +278,9 @@ class Wave {
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = block ? static_cast<std::size_t>(block - blocks_.data()) * threads : 0;
     const std::size_t last = block ? first + threads : fibers_.size();
+    for (std::size_t warp = first; warp < last; warp += kWarp)
+      end_of_warp_phase(static_cast<unsigned>(std::min<std::size_t>(kWarp, last - warp)),
+                        [&](unsigned thread) -> BasicBlocks& { return fibers_[warp + thread].blocks; });
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < last; ++i)
       if (fibers_[i].at == at) ready_.push_back(&fibers_[i]);
