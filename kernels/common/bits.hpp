@@ -4,7 +4,7 @@
 
 namespace flitlab {
 
-FLITLAB_HD inline u32 lowest_bit(u32 set) {
+FLITLAB_HD constexpr u32 lowest_bit(u32 set) {
 #if defined(__CUDA_ARCH__)
   return static_cast<u32>(__ffs(static_cast<int>(set)) - 1);
 #else
@@ -59,7 +59,7 @@ FLITLAB_HD inline u32 bit_width(u32 x) {
 
 /// Round-robin choice: returns the first member at or after `pointer`, wrapping around. `set` must not be empty. The
 /// pointer may be one past the last possible member, so the caller need not wrap it after an increment.
-FLITLAB_HD inline u32 first_at_or_after(u32 set, u32 pointer) {
+FLITLAB_HD constexpr u32 first_at_or_after(u32 set, u32 pointer) {
   const u32 above = set & static_cast<u32>(~u64{0} << pointer);
   return lowest_bit(above ? above : set);
 }

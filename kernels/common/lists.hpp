@@ -13,6 +13,7 @@
 /// | `SetList` | items, each with a set of members (bits 0 to 63) that is not empty |
 /// | `BitList` | members of items |
 /// | `MoveList` | members of items, each with a byte; at most one entry for each eight members |
+/// | `PortList` | ports (0 to 7) of items |
 /// | `ByteList` | ports of items, each with a byte that is not 0; `RareByteList`: if few items have such a byte |
 /// | `Later` | actions that run when the prefetches of their data have completed; at once if `kMost` is 1 |
 ///
@@ -41,16 +42,16 @@ struct ItemList {
 template <>
 struct ItemList<1> {
   struct Zero {
-    u32 position;
+    u32 left;  ///< a compiler sees that ++ ends the loop, so it makes none
     FLITLAB_HD u32 operator*() const { return 0; }
-    FLITLAB_HD void operator++() { ++position; }
-    FLITLAB_HD bool operator!=(const Zero& other) const { return position != other.position; }
+    FLITLAB_HD void operator++() { left = 0; }
+    FLITLAB_HD bool operator!=(const Zero& other) const { return left != other.left; }
   };
   u32 count = 0;
 
   FLITLAB_INLINE void add(u32, bool if_so) { count += if_so; }
-  FLITLAB_HD Zero begin() const { return {0}; }
-  FLITLAB_HD Zero end() const { return {count}; }
+  FLITLAB_HD Zero begin() const { return {count}; }
+  FLITLAB_HD Zero end() const { return {0}; }
 };
 
 template <u32 kMost>
@@ -78,6 +79,11 @@ struct SetList {
       next = set[i + 1];
     }
   }
+  /// Calls visit(item, set) for all sets.
+  template <class Visit>
+  FLITLAB_INLINE void for_each_set(Visit&& visit) const {
+    for (u32 i = 0; i < count; ++i) visit(item[i], set[i]);
+  }
   /// Calls visit(item, member) for all members of all sets.
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) {
@@ -90,6 +96,10 @@ struct SetList<1> {
   u64 set = 0;
 
   FLITLAB_INLINE void add(u32, u64 its_set) { set = its_set; }
+  template <class Visit>
+  FLITLAB_INLINE void for_each_set(Visit&& visit) const {
+    if (set) visit(0u, set);
+  }
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) {
     for (; set; set &= set - 1) visit(0u, lowest_bit(set));
@@ -177,29 +187,56 @@ inline constexpr std::array<u64, 256> kMembersOf = [] {
   return members;
 }();
 
-/// One byte for each of the eight ports of an item, and the list of the ports to visit.
+/// `kSizeOf[set]`: the number of members of a set of up to eight.
+inline constexpr std::array<u8, 256> kSizeOf = [] {
+  std::array<u8, 256> sizes{};
+  for (u32 set = 0; set < 256; ++set) sizes[set] = static_cast<u8>(sizes[set / 2] + set % 2);
+  return sizes;
+}();
+
 template <u32 kMost>
-struct ByteList {
+struct PortList {
   static_assert(kMost <= 32);
-  u64 word[kMost];          ///< `[item]`
   u8 entry[kMost * 8 + 8];  ///< 8 * item + port
   u32 count = 0;
 
-  /// Sets the bytes of an item, and appends the ports whose byte in `present` has bit 7 set (bytes_present). It has no
-  /// branch.
+  /// Appends the ports of a set. It has no branch.
+  FLITLAB_INLINE void add(u32 item, u32 set) { add(item, set, kSizeOf[set]); }
+  FLITLAB_INLINE void add(u32 item, u32 set, u32 size) {
+    const u64 ports = kMembersOf[set] + item * 0x0808080808080808ull;
+    __builtin_memcpy(entry + count, &ports, sizeof ports);
+    count += size;
+  }
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) const {
+    for (u32 i = 0; i < count; ++i) visit(entry[i] / 8u, entry[i] % 8u);
+  }
+};
+
+template <>
+struct PortList<1> : BitList<1, 8> {
+  FLITLAB_INLINE void add(u32, u32 its_set) { set = its_set; }
+};
+
+/// One byte for each of the eight ports of an item, and the list of the ports to visit.
+template <u32 kMost>
+struct ByteList : PortList<kMost> {
+  u64 word[kMost];  ///< `[item]`
+
+  /// Sets the bytes of an item, and appends the ports whose byte in `present` has bit 7 set (bytes_present).
   FLITLAB_INLINE void add(u32 item, u64 bytes, u64 present) {
     word[item] = bytes;
     const u64 low = present >> 7;
-    const u64 ports = kMembersOf[low * 0x0102040810204080ull >> 56] + item * 0x0808080808080808ull;
-    __builtin_memcpy(entry + count, &ports, sizeof ports);
-    count += byte_count(present);
+    PortList<kMost>::add(item, static_cast<u32>(low * 0x0102040810204080ull >> 56), byte_count(present));
   }
   FLITLAB_INLINE u32 byte(u32 item, u32 port) const { return byte_of_port(word[item], port); }
   /// Calls visit(item, port, byte) for each listed port.
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) const {
-    for (u32 i = 0; i < count; ++i)
-      visit(entry[i] / 8u, entry[i] % 8u, u32{reinterpret_cast<const u8*>(word)[entry[i]]});
+    for (u32 i = 0; i < this->count; ++i) {
+      const u32 entry = this->entry[i];
+      visit(entry / 8, entry % 8, u32{reinterpret_cast<const u8*>(word)[entry]});
+    }
   }
 };
 

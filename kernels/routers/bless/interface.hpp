@@ -22,16 +22,17 @@ FLITLAB_INLINE Event flit_event(const V&, const Flit& flit, EventKind kind, u32 
   return {flit.src, flit.id, kind, static_cast<u8>(in), 0, static_cast<u8>(out), 0, 3, flit.flits};
 }
 
+/// Returns whether the terminal may create packets in this cycle.
+template <class V>
+FLITLAB_INLINE bool creates(const V& v, const TerminalControl& control, Cycle now) {
+  return (v.t.mode == TrafficMode::kTrace) | (control.next.at <= now);
+}
 template <class V, int W>
 FLITLAB_INLINE void create(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control, Cycle now) {
   if (v.t.mode == TrafficMode::kTrace)
     create_from_trace(v, terminal, index, control, now);
-  else if (control.next.at <= now)
+  else
     create_packets(v, index, control, now);
-}
-
-FLITLAB_INLINE bool has_flit(const TerminalControl& control) {
-  return control.lane.left || control.sent != control.created;
 }
 
 /// Takes the oldest packet out of the source queue, which must not be empty, and makes its first flit the next to send.

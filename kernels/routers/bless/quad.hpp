@@ -1,7 +1,7 @@
 #pragma once
 /// Vectors of four numbers, one for each channel of a router in a two-dimensional network. Comparisons are signed, so
 /// all compared values are below 2^31.
-#include "kernels/routers/bless/state.hpp"
+#include "kernels/routers/bless/rank.hpp"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -82,22 +82,17 @@ struct Coordinates {
 
 inline constexpr u32 kAll = 15, kChannel = 3, kDeflected = 4;
 
-/// `kChoiceOf[begin][productive][free]`: lookup table of choose_channel(). `begin`: channel from which deflections are
-/// tried; `productive`: set of productive channels, with the packet's preference() in the two bits above; `free`: set
-/// of free channels. An entry is the channel, plus kDeflected if the flit is deflected.
+/// `kChoiceOf[begin][request][free]`: lookup table of choose_channel(). `begin`: channel from which deflections are
+/// tried; `request`: set of productive channels, with the packet's preference() in the two bits above; `free`: set of
+/// free channels, not empty. An entry is the channel, plus kDeflected if the flit is deflected.
 inline constexpr auto kChoiceOf = [] {
   std::array<std::array<std::array<u8, 16>, 64>, 4> choices{};
   for (u32 begin = 0; begin < 4; ++begin)
     for (u32 request = 0; request < 64; ++request)
-      for (u32 free = 0; free < 16; ++free) {
-        u32 choice = kDeflected | begin;
-        for (u32 i = 4; i-- > 0;)
-          if (free >> (begin + i) % 4 & 1) choice = kDeflected | (begin + i) % 4;
-        for (u32 dim = 2; dim-- > 0;) {
-          const u32 good = (request & kAll & free) >> 2 * dim & 3;
-          if (good) choice = 2 * dim + (good == 3 ? request >> (4 + dim) & 1 : good >> 1);
-        }
-        choices[begin][request][free] = static_cast<u8>(choice);
+      for (u32 free = 1; free < 16; ++free) {
+        const u32 productive = request & kAll;
+        const u32 channel = choose_channel(productive, free, 4, begin, [&] { return request >> 4; });
+        choices[begin][request][free] = static_cast<u8>(channel | (productive & free ? 0 : kDeflected));
       }
   return choices;
 }();

@@ -21,6 +21,15 @@ FLITLAB_HD inline bool older(const Age& a, const Age& b) {
 }
 FLITLAB_HD inline bool older(const Flit& a, const Flit& b) { return older(age_of(a), age_of(b)); }
 
+/// Returns the input of the oldest flit among the inputs of `set`. flit_of(input) returns a flit.
+template <class FlitOf>
+FLITLAB_INLINE u32 oldest(u32 set, FlitOf&& flit_of) {
+  u32 first = lowest_bit(set);
+  for (u32 others = set & (set - 1); others; others &= others - 1)
+    if (older(flit_of(lowest_bit(others)), flit_of(first))) first = lowest_bit(others);
+  return first;
+}
+
 /// Returns the set of channels whose far end is nearer to the flit's destination. Half-way around an even ring both
 /// channels of the dimension are productive. Coordinates are compared in place, without shifting them out of the packed
 /// addresses.
@@ -48,15 +57,16 @@ FLITLAB_HD inline u32 preference(const Flit& flit) {
 }
 
 /// Returns the free channel that a flit takes: the productive one of the lowest dimension, and the preferred one if
-/// both channels of that dimension are productive. If no productive channel is free, the flit is deflected to the first
-/// free channel from number `now` modulo `channels` on; the rotation keeps deflections from favouring one direction.
-/// `free` must not be empty.
-FLITLAB_HD inline u32 choose_channel(const Flit& flit, u32 productive, u32 free, u32 channels, Cycle now) {
+/// both channels of that dimension are productive; preferred() returns its preference(). If no productive channel is
+/// free, the flit is deflected to the first free channel from number `now` modulo `channels` on; the rotation keeps
+/// deflections from favouring one direction. `free` must not be empty.
+template <class Preferred>
+FLITLAB_HD constexpr u32 choose_channel(u32 productive, u32 free, u32 channels, Cycle now, Preferred&& preferred) {
   const u32 good = productive & free;
   if (!good) return first_at_or_after(free, now % channels);
   const u32 channel = lowest_bit(good), dim = channel / 2;
   const bool both = (good >> 2 * dim & 3) == 3;
-  return both && (preference(flit) >> dim & 1) ? channel + 1 : channel;
+  return both && (preferred() >> dim & 1) ? channel + 1 : channel;
 }
 
 }  // namespace flitlab::bless

@@ -210,7 +210,7 @@ T atomicCAS(T* cell, T expected, T value) {
   return cuda_on_host::update(cell, [&](T old) { return old == expected ? value : old; });
 }
 
-inline int __ffs(int x) { return __builtin_ffs(x); }
+constexpr int __ffs(int x) { return __builtin_ffs(x); }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }

@@ -58,6 +58,9 @@ using Members = BitList<kMost, 64>;
 
 TEST(Lists, VisitEachEntryOnceAndInOrderAtEveryWidth) {
   const auto set = [](auto& list, u32 item, u64 word) { list.add(item, bytes_present(word) >> 7); };
+  const auto ports = [](auto& list, u32 item, u64 word) {
+    list.add(item, static_cast<u32>((bytes_present(word) >> 7) * 0x0102040810204080ull >> 56));
+  };
   const auto bytes = [](auto& list, u32 item, u64 word) { list.add(item, word, bytes_present(word)); };
   const auto members = [](auto& list, u32 item, u64 word) {
     for (u32 byte = 0; byte < 8; ++byte) list.add((word >> 8 * byte & 0xFF) != 0, item, 8 * byte);
@@ -71,6 +74,8 @@ TEST(Lists, VisitEachEntryOnceAndInOrderAtEveryWidth) {
     const Pairs expected = bytes_of(all);
     ASSERT_EQ(by_eight(visited<SetList, kItems>(all, set)), expected) << seed;
     ASSERT_EQ(by_eight(visited<SetList, 1>(all, set)), expected) << seed;
+    ASSERT_EQ((visited<PortList, kItems>(all, ports)), expected) << seed;
+    ASSERT_EQ((visited<PortList, 1>(all, ports)), expected) << seed;
     ASSERT_EQ((visited<ByteList, kItems>(all, bytes)), expected) << seed;
     ASSERT_EQ((visited<ByteList, 1>(all, bytes)), expected) << seed;
     ASSERT_EQ((visited<RareByteList, kItems>(all, bytes)), expected) << seed;
@@ -100,6 +105,19 @@ TEST(Lists, KeepTheByteOfEachMove) {
   EXPECT_EQ(all(one), expected);
   EXPECT_EQ(many.count, 4u);
   EXPECT_EQ(one.count, 4u);
+}
+
+TEST(Lists, OfSetsHaveTheSetsThatAreNotEmpty) {
+  const auto all = [](auto&& list, std::vector<u64> sets) {
+    for (u32 i = 0; i < sets.size(); ++i) list.add(i, sets[i]);
+    std::vector<std::pair<u32, u64>> entries;
+    list.for_each_set([&](u32 item, u64 set) { entries.emplace_back(item, set); });
+    return entries;
+  };
+  using Entries = std::vector<std::pair<u32, u64>>;
+  EXPECT_EQ(all(SetList<4>(), {5, 0, 1ull << 63, 0}), (Entries{{0, 5}, {2, 1ull << 63}}));
+  EXPECT_EQ(all(SetList<1>(), {6}), (Entries{{0, 6}}));
+  EXPECT_EQ(all(SetList<1>(), {0}), Entries{});
 }
 
 TEST(Lists, OfItemsHaveTheItemsThatMatch) {

@@ -88,7 +88,7 @@ TEST(BlessQuad, ChoicesAgreeWithSingleFlits) {
           flit.id = id;
           flit.src = 3 * id + 1;
           const u32 choice = kChoiceOf[cycle][productive | (preference(flit) & 3) << 4][free];
-          ASSERT_EQ(choice & kChannel, choose_channel(flit, productive, free, 4, cycle));
+          ASSERT_EQ(choice & kChannel, choose_channel(productive, free, 4, cycle, [&] { return preference(flit); }));
           ASSERT_EQ(choice >= kDeflected, !(productive & free));
         }
 }
