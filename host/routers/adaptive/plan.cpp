@@ -44,8 +44,6 @@ void AdaptivePlan::set_parameters(const Experiment& e) {
     throw ConfigError("topology.kind = \"" + topology_.kind + "\": a router has " + std::to_string(t.channels) +
                       " channels, and at most " + std::to_string(adaptive::kMaxChannels) +
                       " are supported. Use fewer dimensions, or a graph of a lower degree.");
-  t.channel_buffers = e.u32_of(adaptive::param::router.channel_buffers);
-  t.spare = e.u32_of(adaptive::param::router.spare_buffers);
   t.ejection = e.u32_of(adaptive::param::router.ejection);
   t.delay = e.u32_of(param::channels.delay);
   t.slot_mask = std::bit_ceil(t.delay + 1) - 1;
@@ -76,6 +74,9 @@ void AdaptivePlan::set_channels(const Experiment& e) {
   for (u32 r = 0; r < n; ++r)
     for (u32 p = 0; p < t.channels; ++p)
       if (topology_.peer(r, p).item != kNone) wired_[r] |= 1u << p;
+  const u32 of_channel = e.u32_of(adaptive::param::router.channel_buffers),
+            spare = e.u32_of(adaptive::param::router.spare_buffers);
+  for (u32 set : wired_) buffers_.push_back(bit_count(set) * of_channel + spare);
   for (u32 to = 0; to < n; ++to) {
     // Hops to `to` equal hops from it, because channels exist in both directions.
     const std::vector<u32> hops = hops_from(topology_, to);
@@ -86,15 +87,12 @@ void AdaptivePlan::set_channels(const Experiment& e) {
       }
   }
   t.wired = wired_.data();
+  t.buffers = buffers_.data();
   t.minimal = minimal_.data();
   t.positions = most_buffers() + t.channels;
 }
 
-u32 AdaptivePlan::most_buffers() const {
-  u32 most = 0;
-  for (u32 set : wired_) most = std::max(most, bit_count(set));
-  return most * table_.channel_buffers + table_.spare;
-}
+u32 AdaptivePlan::most_buffers() const { return *std::max_element(buffers_.begin(), buffers_.end()); }
 
 void AdaptivePlan::set_layout() {
   adaptive::Table& t = table_;
@@ -139,7 +137,7 @@ std::vector<std::pair<std::string, double>> AdaptivePlan::derived() const {
           {"router_state_bytes", layout_.kinds[0].item_bytes},
           {"terminal_state_bytes", layout_.kinds[1].item_bytes},
           {"table_bytes", static_cast<double>(topology_.peers.size() * sizeof(Peer) +
-                                              (wired_.size() + minimal_.size()) * sizeof(u32))}};
+                                              (wired_.size() + buffers_.size() + minimal_.size()) * sizeof(u32))}};
 }
 
 std::string AdaptivePlan::port_name(u32 port) const {
@@ -159,7 +157,7 @@ std::vector<PortSnapshot> AdaptivePlan::inspect_router(const std::vector<std::by
     ports[p].to_terminal = topology_.peer(index, p).is_terminal;
   }
   const u32 stored = node.at(t.router_fields.control).stored;
-  for (u32 rank = 0; rank < bit_count(wired_[index]) * t.channel_buffers + t.spare; ++rank) {
+  for (u32 rank = 0; rank < buffers_[index]; ++rank) {
     VcSnapshot s;
     s.stage = rank < stored ? "stored" : "idle";
     s.capacity = 1;

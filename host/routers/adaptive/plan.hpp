@@ -46,6 +46,7 @@ class AdaptivePlan final : public Plan {
   Topology topology_;
   TerminalPlan traffic_;
   u32 message_units_;
+  std::vector<u32> buffers_;  ///< [router] number of buffers
   std::vector<u32> wired_;
   std::vector<u32> minimal_;
   adaptive::Table table_{};

@@ -16,11 +16,11 @@ struct AuditRouter {
     const RouterFields& f = t.router_fields;
     const auto node = v.routers[index];
     RouterControl& control = node.at(f.control);
+    if (control.stored > t.buffers[index]) raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
     u32 messages = control.stored;
     for (u32 i = 0; i < (t.slot_mask + 1) * t.channels; ++i) messages += node.at(f.came, i);
     count(*v.shard, Total::kAuditedPackets, messages);
     count(*v.shard, Total::kAuditedFlits, messages);
-    if (control.stored > buffers(v, index)) raise_fault(control.fault, kFaultBufferOverflow, kNoFaultPort);
     bool fits = true;
     for (u32 i = 0; i < t.positions; ++i) {
       const u8 position = node.at(f.order, i);

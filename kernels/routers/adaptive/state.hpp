@@ -42,13 +42,11 @@ struct Table {
   u32 routers = 0;
   u32 terminals = 0;
   u32 concentration = 1;
-  u32 channels = 0;         ///< C: most channels of a router
-  u32 ports = 0;            ///< channels and terminals of a router
-  u32 positions = 0;        ///< P: positions in a pool
-  u32 channel_buffers = 1;  ///< buffers for each channel of a router
-  u32 spare = 0;            ///< spare buffers of a router
-  u32 ejection = 0;         ///< messages that a router delivers in a cycle; 0: no limit
-  u32 delay = 1;            ///< delay of a channel, cycles
+  u32 channels = 0;   ///< C: most channels of a router
+  u32 ports = 0;      ///< channels and terminals of a router
+  u32 positions = 0;  ///< P: positions in a pool
+  u32 ejection = 0;   ///< messages that a router delivers in a cycle; 0: no limit
+  u32 delay = 1;      ///< delay of a channel, cycles
   u32 slot_mask = 0;
   Assignment assignment = Assignment::kGreedy;
   TrafficMode mode = TrafficMode::kOpen;
@@ -57,6 +55,7 @@ struct Table {
                                       ///< message's 32-bit draw
   const Peer* peers = nullptr;        ///< [routers][ports]
   const u32* wired = nullptr;         ///< [router] set of connected channels
+  const u32* buffers = nullptr;       ///< [router] number of buffers
   const u32* minimal = nullptr;       ///< [router][destination] set of channels on shortest paths
   TrafficTable traffic;
   RouterFields router_fields;
@@ -67,6 +66,7 @@ template <class F>
 void for_each_array(Table& t, F f) {
   f(t.peers, std::size_t{t.routers} * t.ports);
   f(t.wired, std::size_t{t.routers});
+  f(t.buffers, std::size_t{t.routers});
   f(t.minimal, std::size_t{t.routers} * t.routers);
 }
 
@@ -75,11 +75,5 @@ struct View : ViewBase<W, Traced, adaptive::Table> {
   Items<W> routers;
   Items<W> terminals;
 };
-
-/// Returns the number of buffers of a router.
-template <class V>
-FLITLAB_INLINE u32 buffers(const V& v, u32 index) {
-  return bit_count(v.t.wired[index]) * v.t.channel_buffers + v.t.spare;
-}
 
 }  // namespace flitlab::adaptive
