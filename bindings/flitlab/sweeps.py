@@ -308,8 +308,8 @@ def _interrupted_first(folder: Path | None, points: _Points,
                        groups: list[list[int]]) -> list[tuple[RunningJob | None, list[int]]]:
     """Returns the groups of points to run, each with its job if the sweep has a folder. The groups of interrupted jobs
     come first and have all of their original points, because their checkpoints contain them all. The others follow,
-    those with the most points first, because they take longest."""
-    groups = sorted(groups, key=len, reverse=True)
+    those with the most terminals in all points first, because they take longest."""
+    groups = sorted(groups, key=lambda group: -len(group) * points[group[0]].core.terminals())
     if folder is None or not groups:
         return [(None, group) for group in groups]
     places = {digest: i for i, digest in enumerate(points.digests)}

@@ -56,6 +56,21 @@ def test_results_do_not_depend_on_the_number_of_jobs_at_a_time():
     assert one.csv_text() == many.csv_text()
 
 
+def test_the_longest_jobs_start_first(monkeypatch):
+    """Otherwise a large network at the end would leave cores idle. Order: terminals times points."""
+    found = []
+
+    def not_run(jobs, backend, threads, run):
+        found.extend(jobs)
+        raise fl.RunError("nothing was run")
+
+    monkeypatch.setattr(sweeps, "run_side_by_side", not_run)
+    e = fl.Experiment.from_dict(SMALL)
+    with pytest.raises(fl.RunError, match="nothing was run"):
+        fl.sweep(e, {"topology.shape": [[3, 3], [8, 8], [4, 4]], "traffic.load": [0.1, 0.2]}, progress=False)
+    assert found == [[2, 3], [4, 5], [0, 1]]
+
+
 def test_an_error_stops_the_other_jobs(monkeypatch):
     """One job would run for minutes. It ends because another one fails."""
     real, running, stopped = sweeps.run_job, threading.Event(), []
