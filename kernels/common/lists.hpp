@@ -126,7 +126,8 @@ template <u32 kRoom>
 struct BitList<1, kRoom> {
   u64 set = 0;
 
-  FLITLAB_INLINE void add(bool if_so, u32, u32 member) { set |= u64{if_so} << member; }
+  /// `member`: may have any value unless `if_so`.
+  FLITLAB_INLINE void add(bool if_so, u32, u32 member) { set |= if_so ? u64{1} << member : 0; }
   template <class Visit>
   FLITLAB_INLINE void for_each(Visit&& visit) const {
     for (u64 left = set; left; left &= left - 1) visit(0u, lowest_bit(left));
@@ -156,8 +157,8 @@ struct MoveList<1, kRoom> {
   u32 count = 0;
 
   FLITLAB_INLINE void add(bool if_so, u32, u32 member, u32 byte) {
-    set |= u64{if_so} << member;
-    bytes |= u64{if_so ? byte : 0} << (member & ~7u);
+    set |= if_so ? u64{1} << member : 0;
+    bytes |= if_so ? u64{byte} << (member & ~7u) : 0;
     count += if_so;
   }
   template <class Visit>

@@ -94,6 +94,7 @@ TEST(Lists, KeepTheByteOfEachMove) {
     one.add(true, 0, 8 * port + port % 8, 200 + port);
     many.add(false, 0, 8 * port + 7, 1);
     one.add(false, 0, 8 * port + 7, 1);
+    one.add(false, 0, 255, 255);
   }
   const auto all = [](const auto& list) {
     std::vector<std::array<u32, 3>> entries;
