@@ -22,11 +22,9 @@ using BasicBlocks = std::unordered_map<const void*, unsigned>;  ///< executions 
 /// Sets the counts of the thread that runs now; null: none runs.
 void count_basic_blocks_of(BasicBlocks* thread);
 
-/// Adds the counts of a warp's threads, `blocks_of(0)` to `blocks_of(threads - 1)`, to the totals, and clears them.
-template <class BlocksOf>
-void end_of_warp_phase(unsigned threads, BlocksOf&& blocks_of);
 void add_to_divergence(std::uint64_t issued, std::uint64_t executed);
 
+/// Adds the counts of a warp's threads, `blocks_of(0)` to `blocks_of(threads - 1)`, to the totals, and clears them.
 template <class BlocksOf>
 void end_of_warp_phase(unsigned threads, BlocksOf&& blocks_of) {
   BasicBlocks most;

@@ -74,7 +74,8 @@ struct ManyMessages {
     return before;
   }
 
-  /// Moves the pool positions of the waiting messages to the front of `order`; those of departed messages are free.
+  /// Moves the pool positions of the waiting messages to the front of `order`. The other positions
+  /// follow; they are free.
   template <class V, int W>
   FLITLAB_INLINE void store(const V& v, const Item<W>& node, u32 count) const {
     const Field<u8> order = v.t.router_fields.order;

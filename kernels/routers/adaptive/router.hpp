@@ -30,8 +30,9 @@ namespace flitlab::adaptive {
 /// Routers per bulk call.
 inline constexpr u32 kRouters = 32;
 
-/// Delivers, assigns and stores the messages of a router. Calls deliver(position) and send(if_so, position, channel)
-/// for those that depart, with their positions in the pool. Returns the number of misrouted messages.
+/// Delivers, assigns and stores the messages of a router. Calls deliver(position) for each message that leaves for its
+/// terminal, and send(if_so, position, channel) for each message that leaves on a channel; `position` is the message's
+/// position in the pool. Returns the number of misrouted messages.
 template <class Messages, class V, int W, class Deliver, class Send>
 FLITLAB_INLINE u32 route(const V& v, const Item<W>& node, u32 index, Cycle now, Deliver&& deliver, Send&& send) {
   const auto& t = v.t;

@@ -50,7 +50,7 @@ struct Inputs : Routers<kMost, V> {
     return injected;
   }
 
-  /// Takes the flits that arrive at a router. Returns the inputs of those that are addressed to its terminal.
+  /// Takes the flits that arrive at a router. Returns the inputs whose flits are addressed to the router's terminal.
   FLITLAB_INLINE u32 collect(u32 i) {
     const auto& t = v.t;
     u32 addressed = 0;

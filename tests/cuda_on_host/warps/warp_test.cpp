@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "tests/cuda_on_host/divergence.hpp"
 
 namespace {
 
@@ -109,6 +110,18 @@ TEST(GpuWarps, ErrorsEndTheProcess) {
   EXPECT_DEATH(launch(1, 16, 0, another, out.device), "others of their warps");
   EXPECT_DEATH(launch(1, 16, 0, not_in_the_mask, out.device), "not in the mask");
   EXPECT_DEATH(launch(1, 16, 0, no_such_thread, out.device), "a thread that is not there");
+}
+
+/// Thread 0 executes block a three times, thread 1 executes a once and b twice: the warp issues a three times, b twice.
+TEST(GpuWarps, AWarpIssuesABlockAsOftenAsItsBusiestThread) {
+  const char a = 0, b = 0;
+  cuda_on_host::BasicBlocks threads[2]{{{&a, 3}}, {{&a, 1}, {&b, 2}}};
+  cuda_on_host_divergence();            // sets the counts to 0
+  for (int pass = 0; pass < 2; ++pass)  // the second pass adds nothing, because the counts of threads were cleared
+    cuda_on_host::end_of_warp_phase(2, [&](unsigned thread) -> cuda_on_host::BasicBlocks& { return threads[thread]; });
+  const CudaOnHostDivergence found = cuda_on_host_divergence();
+  EXPECT_EQ(found.issued, 5u);
+  EXPECT_EQ(found.executed, 6u);
 }
 
 TEST(GpuWarps, FunnelShift) {
