@@ -6,16 +6,18 @@
 ///   predict which items have work. The loop over a list is long, so that its end is rarely mispredicted.
 /// - `kMost` = 1, on a GPU, in traces and in tests: the item is always item 0, so a list is a flag or a bit set in a
 ///   register.
+/// - `kMost` = kGpuBlock, on a GPU: a block of threads makes and visits the lists together (block_lists.hpp).
 ///
 /// | list | entries |
 /// |---|---|
+/// | `ItemRange` | the items 0 to `count` - 1 |
 /// | `ItemList` | items |
 /// | `SetList` | items, each with a set of members (bits 0 to 63) that is not empty |
 /// | `BitList` | members of items |
 /// | `MoveList` | members of items, each with a byte; at most one entry for each eight members |
 /// | `PortList` | ports (0 to 7) of items |
 /// | `ByteList` | ports of items, each with a byte that is not 0; `RareByteList`: if few items have such a byte |
-/// | `Later` | actions that run when the prefetches of their data have completed; at once if `kMost` is 1 |
+/// | `Later` | actions that run when the prefetches of their data have completed; at once unless on a CPU's arrays |
 ///
 /// A list's order is that of its appends if `kMost` > 1, and the order of the members if `kMost` is 1. So a step's
 /// parts must not depend on the order of their entries.
@@ -25,6 +27,20 @@
 #include "kernels/common/inbox.hpp"
 
 namespace flitlab {
+
+template <u32 kMost>
+struct ItemRange {
+  struct Place {
+    u32 item;
+    FLITLAB_HD u32 operator*() const { return item; }
+    FLITLAB_HD void operator++() { ++item; }
+    FLITLAB_HD bool operator!=(const Place& other) const { return item != other.item; }
+  };
+  u32 count;
+
+  FLITLAB_HD Place begin() const { return {0}; }
+  FLITLAB_HD Place end() const { return {count}; }
+};
 
 template <u32 kMost>
 struct ItemList {
@@ -279,16 +295,22 @@ struct RareByteList<1> : ByteList<1> {
   FLITLAB_INLINE bool any() const { return present != 0; }
 };
 
+/// Most items of the step of a block of GPU threads (block_lists.hpp). The shared memory of Blue Gene/L's lists is
+/// 26 KiB.
+inline constexpr u32 kGpuBlock = 256;
+
 /// `kRoom`: most actions for each item.
 template <u32 kMost, u32 kRoom, class Action, class Do>
 class Later {
  public:
+  static constexpr bool kAtOnce = kMost == 1 || kMost == kGpuBlock;
+
   FLITLAB_INLINE explicit Later(const Do& act) : do_(act) {
-    if constexpr (kMost == 1) list_[0] = {};
+    if constexpr (kAtOnce) list_[0] = {};
   }
 
   FLITLAB_INLINE void add(bool if_so, const Action& action) {
-    if constexpr (kMost == 1) {
+    if constexpr (kAtOnce) {
       if (if_so) do_(action);
     } else {
       list_[count_] = action;
@@ -302,7 +324,7 @@ class Later {
  private:
   const Do& do_;
   u32 count_ = 0;
-  Action list_[kMost == 1 ? 1 : kMost * kRoom + 1];
+  Action list_[kAtOnce ? 1 : kMost * kRoom + 1];
 };
 template <u32 kMost, u32 kRoom, class Action, class Do>
 FLITLAB_INLINE Later<kMost, kRoom, Action, Do> later(const Do& act) {

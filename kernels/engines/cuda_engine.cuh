@@ -47,7 +47,14 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
       OneStep::for_each([&]<class Phase>() __attribute__((always_inline)) {
         const u32 items = Phase::items(any), all = items * replicas;
         const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
-        if constexpr (kMayBeListed<Phase, typename DeviceJob<Model>::View>) {
+        if constexpr (kInBlock<Phase>) {
+          using Shared = typename Phase::template InBlock<DeviceJob<Model>::kWidth>;
+          auto& shared = *reinterpret_cast<Shared*>(shared_memory() + WorkList::bytes(blockDim.x));
+          const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
+          list.collect(me - threadIdx.x, all, threads, due, [&](const u32* list_of_due, u32 n) {
+            Phase::work_in_block(DueItems<DeviceJob<Model>>{job, list_of_due, n, first, items}, shared, now);
+          });
+        } else if constexpr (kMayBeListed<Phase, typename DeviceJob<Model>::View>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
           const bool packs = kListed<Phase> || !(mostly_due >> phase & 1) || now % 16 == 0;
@@ -64,6 +71,18 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
         cooperative_groups::this_grid().sync();
     });
   }
+}
+
+/// Returns the shared memory, bytes, that the phases of a cycle need for `work_in_block`.
+template <int W, class List>
+constexpr u32 bytes_in_block() {
+  u32 most = 0;
+  List::for_each([&]<class OneStep>() {
+    OneStep::for_each([&]<class Phase>() {
+      if constexpr (kInBlock<Phase>) most = std::max(most, u32{sizeof(typename Phase::template InBlock<W>)});
+    });
+  });
+  return most;
 }
 
 template <class Model>
@@ -248,6 +267,12 @@ class CudaEngine : public Engine {
   std::vector<std::vector<Event>> take_events(u32) override { return {}; }
 
  private:
+  /// Returns the shared memory of a block of the step kernel.
+  template <class List>
+  static u32 shared_bytes(u32 threads) {
+    return WorkList::bytes(threads) + bytes_in_block<kWidth, List>();
+  }
+
   /// Returns the address of the first element of a field of an item.
   std::byte* item_start(u32 replica, u32 kind, u32 item, const FieldInfo& field) const {
     return arena_.data() + replica_bytes_ * replica + job_.placement.offset[kind] +
@@ -267,15 +292,15 @@ class CudaEngine : public Engine {
     const JobSize size{job_.placement.count[0], job_.active_count};
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
     if (runs_in_blocks(size, device, Model::Table::cost)) {
-      const u32 together = replicas_of_block(size, device);
-      const u32 threads = threads_of_block(size, device);
-      launch_kernel(kernel, (size.replicas + together - 1) / together, threads, WorkList::bytes(threads), false, job_,
-                    now_, cycles, together);
+      const u32 together = replicas_of_block(size, device, Model::Table::cost);
+      const u32 threads = threads_of_block(size, device, Model::Table::cost);
+      launch_kernel(kernel, (size.replicas + together - 1) / together, threads, shared_bytes<List>(threads), false,
+                    job_, now_, cycles, together);
       return;
     }
     const u32 threads = grid_threads(size, device), needed = (size.items * size.replicas + threads - 1) / threads;
-    const u32 blocks = std::min(needed, blocks_at_once(kernel, threads, WorkList::bytes(threads)));
-    launch_kernel(kernel, blocks, threads, WorkList::bytes(threads), true, job_, now_, cycles, 0u);
+    const u32 blocks = std::min(needed, blocks_at_once(kernel, threads, shared_bytes<List>(threads)));
+    launch_kernel(kernel, blocks, threads, shared_bytes<List>(threads), true, job_, now_, cycles, 0u);
   }
 
   StateLayout layout_;

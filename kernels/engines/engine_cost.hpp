@@ -19,6 +19,8 @@ struct EngineCost {
   double loads = 150;   ///< loads from device memory that the slowest thread makes one after another
   double blocks = 12;   ///< basic blocks (code without branches) that warps execute, per router
   double bytes = 2500;  ///< bytes that loads and stores transfer, counted in whole memory sectors
+  u32 block_items = 0;  ///< most routers of a block of threads that processes several small replicas, if its phases
+                        ///< have work_in_block (phases.hpp)
   u32 warp_group = 0;   ///< routers per warp group with lane state (cuda_lane_engine.cuh); 0: one thread per router
   u32 warp_groups = 0;  ///< warp groups that run on a multiprocessor at the same time
 };
@@ -87,20 +89,25 @@ constexpr double cpu_cycle_ns(const JobSize& job, u32 threads, const EngineCost&
 /// of such a warp soon diverge (docs/gpu.md).
 inline constexpr u32 kWarpsFirst = 8;
 
-/// Returns how many replicas share a block of threads, so that its warps are full.
-constexpr u32 replicas_of_block(const JobSize& job, const DeviceSize& device) {
+/// Returns how many replicas share a block of threads, so that its warps are full. With `cost.block_items`, the block
+/// lists the work of all its replicas; longer lists fill warps better, so there is one block for each multiprocessor.
+constexpr u32 replicas_of_block(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+  if (cost.block_items) {
+    const u32 each = (job.replicas + device.multiprocessors - 1) / device.multiprocessors;
+    return std::clamp(cost.block_items / std::max(1u, job.items), 1u, std::max(1u, each));
+  }
   const u32 room = 32 / std::max(1u, job.items), plenty = job.replicas / (kWarpsFirst * device.multiprocessors);
   return std::clamp(std::min(room, plenty), 1u, job.replicas);
 }
 
-constexpr u32 threads_of_block(const JobSize& job, const DeviceSize& device) {
-  return std::min(device.block_threads, (job.items * replicas_of_block(job, device) + 31) / 32 * 32);
+constexpr u32 threads_of_block(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
+  return std::min(device.block_threads, (job.items * replicas_of_block(job, device, cost) + 31) / 32 * 32);
 }
 
 /// Returns the time per cycle, ns, if each block of threads has one or several whole replicas. Each thread of a block
 /// processes one router after another, and several blocks run at the same time.
 constexpr double block_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  const u32 together = replicas_of_block(job, device), threads = threads_of_block(job, device);
+  const u32 together = replicas_of_block(job, device, cost), threads = threads_of_block(job, device, cost);
   const double blocks = ceil_of(job.replicas, together);
   const u32 at_once = device.multiprocessors * std::max(1u, device.block_threads / threads);
   const double waves = ceil_of(blocks, at_once),

@@ -3,7 +3,7 @@
 /// a warp have work. Without the list, a thread whose item is idle would wait for the other threads of its warp.
 #include <cuda_runtime.h>
 
-#include "kernels/common/bits.hpp"
+#include "kernels/common/block_lists.hpp"
 #include "kernels/common/types.hpp"
 
 namespace flitlab {
@@ -25,6 +25,31 @@ __device__ inline __attribute__((always_inline)) void work_on(const View& v, u32
     Phase::run(v, item, now);
 }
 
+/// Whether a block processes the due items of a phase together (`work_in_block`).
+template <class Phase>
+constexpr bool kInBlock = requires { typename Phase::template InBlock<32>; };
+
+/// Items of a block that are due, for `work_in_block`. Consecutive items belong to one replica, then to the next.
+template <class Job>
+struct DueItems {
+  const Job& job;
+  const u32* items;
+  u32 count;
+  u32 first;        ///< position of the block's first replica in the list of active replicas
+  u32 per_replica;  ///< number of items of a replica
+
+  /// Returns the range of at most kGpuBlock items from `from` on, with one thread for each of them if the block has as
+  /// many, in whole warps.
+  __device__ inline ItemRange<kGpuBlock> range(u32 from) const {
+    const u32 left = count - from, n = left < kGpuBlock ? left : kGpuBlock, threads = (n + 31) / 32 * 32;
+    return {n, threads < blockDim.x ? threads : blockDim.x};
+  }
+  __device__ inline u32 index(u32 k) const { return items[k] % per_replica; }
+  __device__ inline u32 replica(u32 k) const { return job.active[first + items[k] / per_replica]; }
+  __device__ inline auto view(u32 replica) const { return job.view(replica); }
+  __device__ inline const auto& table() const { return job.table; }
+};
+
 class WorkList {
  public:
   /// Returns the shared memory that a block of `threads` threads needs, bytes.
@@ -34,6 +59,26 @@ class WorkList {
       : counts_(reinterpret_cast<u32*>(shared)), items_(reinterpret_cast<u32*>(shared) + 2) {
     if (threadIdx.x < 2) counts_[threadIdx.x] = 0;
     __syncthreads();
+  }
+
+  /// Calls work(items, n) with lists of the due items among this block's share of the items `first` to `end` - 1; see
+  /// visit(). A list has at most 2 blockDim.x - 1 items. All threads of the block must call this function, and all call
+  /// `work`.
+  template <class Due, class Work>
+  __device__ inline __attribute__((always_inline)) void collect(u32 first, u32 end, u32 stride, Due&& due,
+                                                                Work&& work) {
+    FLITLAB_ROLLED for (u32 left = first < end ? end - first : 0; left;) {
+      const u32 candidate = end - left + threadIdx.x;
+      add(candidate, threadIdx.x < left && due(candidate));
+      left -= stride < left ? stride : left;
+      __syncthreads();
+      const u32 n = counts_[turn_];
+      const bool enough = n >= blockDim.x || !left;
+      if (enough && n) work(items_, n);
+      if (enough && threadIdx.x == 0) counts_[turn_ ^ 1] = 0;  // no thread uses this list's count any more
+      __syncthreads();
+      turn_ ^= u32{enough};
+    }
   }
 
   /// Processes the due items among this block's share of the items `first` to `end` - 1. Of every `stride` items the

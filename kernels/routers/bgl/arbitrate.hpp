@@ -3,7 +3,7 @@
 /// The time that the phases take is part of the delay before a head's first request. Phase 1: the head of every queue
 /// chooses a direction and a VC. Phase 2: every receiver presents the request of one head. Phase 3: every sender grants
 /// one request.
-#include "kernels/common/lists.hpp"
+#include "kernels/common/block_lists.hpp"
 #include "kernels/common/philox.hpp"
 #include "kernels/routers/bgl/move.hpp"
 #include "kernels/routers/bgl/streams.hpp"
@@ -215,6 +215,7 @@ struct Grants {
     if (!t.acks && bypass & bit(queue)) prefetch_return(v, node, queue >> 3, now + t.token_delay);
 #endif
   }
+  FLITLAB_INLINE void end_node(u32) {}
 };
 
 /// Requests granted by the senders of one node, as sets of queues.
@@ -226,6 +227,25 @@ struct NodeGrants {
     queues |= bit(queue);
     bypassing |= bypass & bit(queue);
     grant_link(v, node, control, queue);
+  }
+  FLITLAB_INLINE void end_node(u32) {}
+};
+
+/// Requests granted by the senders of a group's nodes, in a block of GPU threads. A thread has this object for one node
+/// after the other.
+struct BlockGrants {
+  SetList<kGpuBlock>& granted;
+  NodeGrants of_node;
+
+  template <class V, int W>
+  FLITLAB_INLINE void add(const V& v, const Item<W>& node, NodeControl& control, u32 index, u32 queue, u64 bypass,
+                          Cycle now) {
+    of_node.add(v, node, control, index, queue, bypass, now);
+  }
+  /// Lists the requests of a node, given by its number in the group.
+  FLITLAB_INLINE void end_node(u32 number) {
+    granted.add(number, of_node.queues);
+    of_node = {};
   }
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Groups of nodes that a step processes together, and for each kind of event the list of the group's nodes that have
-/// one. On a CPU a group has many nodes, otherwise one.
-#include "kernels/common/lists.hpp"
+/// one. On a CPU and for a block of GPU threads a group has many nodes, otherwise one.
+#include "kernels/common/block_lists.hpp"
 #include "kernels/routers/bgl/calendar.hpp"
 
 namespace flitlab::bgl {
@@ -22,6 +22,103 @@ struct NodeGroup {
     node[number] = v.nodes[item];
     bypass[number] = 0;
   }
+  template <class V>
+  FLITLAB_INLINE const Item<W>& node_of(const V&, u32 number) const {
+    return node[number];
+  }
+  FLITLAB_INLINE ItemRange<kMost> all() const { return {kMost == 1 ? 1 : count}; }
+};
+
+/// In shared memory. The nodes may belong to several replicas.
+template <int W>
+struct NodeGroup<W, kGpuBlock> {
+  u32 index[kGpuBlock], replica[kGpuBlock];
+  u64 bypass[kGpuBlock];
+  ItemRange<kGpuBlock> nodes;
+  ItemList<kGpuBlock> with_head, with_tokens, from_software, freed, turning;
+
+  template <class V>
+  FLITLAB_INLINE Item<W> node_of(const V& v, u32 number) const {
+    return v.nodes[index[number]];
+  }
+  FLITLAB_INLINE const ItemRange<kGpuBlock>& all() const { return nodes; }
+  FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) {
+    nodes = all;
+    for (auto* list : {&with_head, &with_tokens, &from_software, &freed, &turning}) list->clear(all.threads);
+  }
+};
+
+/// Largest number of queues of a node whose transfers can end in the same cycle.
+inline constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
+
+/// The lists that a step makes of the nodes of a group.
+template <u32 kMost>
+struct StepLists {
+  SetList<kMost> free, coming, back;             ///< links, receivers, and directions with returned tokens
+  BitList<kMost, kDirections + kMostEnds> acks;  ///< links on which a token packet may go now
+  ItemList<kMost> here, waiting, uncontested, contended, stored;
+  u64 able[kMost];
+
+  /// Adds the senders and the queues of a node whose transfer may end.
+  FLITLAB_INLINE void add_ends(u32 i, u32 senders, u64 queues) {
+    by_link.add(i, senders);
+    others.add(i, queues);
+  }
+  /// Calls visit(node, sender, true) and visit(node, queue, false).
+  template <class Visit>
+  FLITLAB_INLINE void for_each_end(Visit&& visit) {
+    by_link.for_each([&](u32 i, u32 sender) __attribute__((always_inline)) { visit(i, sender, true); });
+    others.for_each([&](u32 i, u32 queue) __attribute__((always_inline)) { visit(i, queue, false); });
+  }
+
+ private:
+  SetList<kMost> by_link, others;
+};
+
+/// Senders and queues in one list, so that a GPU has one copy of the code that ends a transfer.
+template <u32 kMost>
+struct OneListOfEnds {
+  SetList<kMost> ends;  ///< senders, and from bit kDirections on queues
+
+  FLITLAB_INLINE void add_ends(u32 i, u32 senders, u64 queues) { ends.add(i, senders | queues << kDirections); }
+  template <class Visit>
+  FLITLAB_INLINE void for_each_end(Visit&& visit) {
+    ends.for_each([&](u32 i, u32 k) __attribute__((always_inline)) {
+      visit(i, k < kDirections ? k : k - kDirections, k < kDirections);
+    });
+  }
+};
+
+template <>
+struct StepLists<1> : OneListOfEnds<1> {
+  SetList<1> free, coming, back;
+  BitList<1, kDirections> acks;
+  ItemList<1> here, waiting, uncontested, contended, stored;
+  u64 able[1];
+};
+
+/// In shared memory.
+template <>
+struct StepLists<kGpuBlock> : OneListOfEnds<kGpuBlock> {
+  SetList<kGpuBlock> free, coming, back;
+  BitList<kGpuBlock, kDirections> acks;
+  ItemList<kGpuBlock> here, waiting, uncontested, contended, stored;
+  SetList<kGpuBlock> granted;  ///< queues
+  u64 able[kGpuBlock];
+
+  FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& nodes) {
+    acks.clear(nodes);
+    for (auto* list : {&ends, &free, &coming, &back, &granted}) list->clear(nodes.threads);
+    for (auto* list : {&here, &waiting, &uncontested, &contended, &stored}) list->clear(nodes.threads);
+  }
+};
+
+/// The view of a group's nodes, if all belong to one replica.
+template <class V>
+struct OneView {
+  const V& v;
+  FLITLAB_INLINE const V& of(u32) const { return v; }
+  FLITLAB_INLINE const auto& table() const { return v.t; }
 };
 
 /// Nodes with events in this cycle: the calendar notes of groups of 64 nodes, from which the bulk phase takes its

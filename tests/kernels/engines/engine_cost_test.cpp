@@ -34,14 +34,18 @@ TEST(EngineCost, OfCpusIsDividedAmongThreads) {
 /// moves 420 bytes, which takes 10 ns.
 TEST(EngineCost, OfResidentJobsIsDerivedByHand) {
   const EngineCost cost{.loads = 10, .blocks = 0, .bytes = 420};
-  EXPECT_EQ(replicas_of_block({64, 1000}, kTwo), 1u);
-  EXPECT_EQ(replicas_of_block({10, 1000}, kTwo), 3u);
-  EXPECT_EQ(replicas_of_block({1, 5}, kTwo), 1u);      // fewer than 8 warps on each multiprocessor
-  EXPECT_EQ(replicas_of_block({1, 100}, kTwo), 6u);    // 8 warps or more on each
-  EXPECT_EQ(replicas_of_block({1, 1000}, kTwo), 32u);  // as many as a warp has threads
-  EXPECT_EQ(threads_of_block({64, 5}, kTwo), 64u);
-  EXPECT_EQ(threads_of_block({10, 1000}, kTwo), 32u);
-  EXPECT_EQ(threads_of_block({1000, 5}, kTwo), 64u);
+  EXPECT_EQ(replicas_of_block({64, 1000}, kTwo, cost), 1u);
+  EXPECT_EQ(replicas_of_block({10, 1000}, kTwo, cost), 3u);
+  EXPECT_EQ(replicas_of_block({1, 5}, kTwo, cost), 1u);      // fewer than 8 warps on each multiprocessor
+  EXPECT_EQ(replicas_of_block({1, 100}, kTwo, cost), 6u);    // 8 warps or more on each
+  EXPECT_EQ(replicas_of_block({1, 1000}, kTwo, cost), 32u);  // as many as a warp has threads
+  EXPECT_EQ(threads_of_block({64, 5}, kTwo, cost), 64u);
+  EXPECT_EQ(threads_of_block({10, 1000}, kTwo, cost), 32u);
+  EXPECT_EQ(threads_of_block({1000, 5}, kTwo, cost), 64u);
+  const EngineCost with_lists{.block_items = 512};
+  EXPECT_EQ(replicas_of_block({64, 100}, kTwo, with_lists), 8u);  // 512 routers
+  EXPECT_EQ(replicas_of_block({64, 5}, kTwo, with_lists), 3u);    // a block for each multiprocessor
+  EXPECT_EQ(replicas_of_block({1000, 100}, kTwo, with_lists), 1u);
   EXPECT_DOUBLE_EQ(block_cycle_ns({64, 1}, kTwo, cost), 640 + 50);        // busy for 64 x 10 ns, longer than the loads
   EXPECT_DOUBLE_EQ(block_cycle_ns({32, 1}, kTwo, cost), 500 + 50);        // busy for 320 ns, shorter than the loads
   EXPECT_DOUBLE_EQ(block_cycle_ns({32, 4}, kTwo, cost), 640 + 50);        // two blocks on each processor
