@@ -27,6 +27,22 @@ FLITLAB_INLINE void wait_for_threads(u32) {}
 FLITLAB_INLINE u32 next_entry(u32& count) { return count++; }
 #endif
 
+/// Changes bits of a word that other threads of the step may change at the same time.
+FLITLAB_INLINE void set_bits(u32& word, u32 bits) {
+#if defined(__CUDA_ARCH__)
+  atomicOr(&word, bits);
+#else
+  word |= bits;
+#endif
+}
+FLITLAB_INLINE void clear_bits(u32& word, u32 bits) {
+#if defined(__CUDA_ARCH__)
+  atomicAnd(&word, ~bits);
+#else
+  word &= ~bits;
+#endif
+}
+
 /// Entries of a list that belong to a thread of a step. `Entry`: a number or a pointer.
 template <class Entry>
 struct EntriesOfThread {
@@ -93,6 +109,37 @@ struct SetList<kGpuBlock> {
   }
 };
 
+/// Flat: the members of an item belong to several threads, so that the threads of a warp have as much work as the
+/// others. Work for two members must not change the same word, except with atomics (set_bits).
+template <u32 kRoom, u32 kKinds>
+struct KindList<kGpuBlock, kRoom, kKinds> {
+  static constexpr u32 kMembers = kRoom <= 16 ? 16 : kRoom <= 64 ? 64 : 256;  ///< a power of two
+  static_assert(kGpuBlock * kMembers <= 1 << 16);
+  u16 entry[kKinds][kGpuBlock * kRoom];  ///< item * kMembers + member
+  u32 count[kKinds];
+  u32 threads;
+
+  FLITLAB_INLINE void clear(u32 its_threads) {
+    threads = its_threads;
+    for (u32& of_kind : count) of_kind = 0;
+  }
+  FLITLAB_INLINE void add(bool if_so, u32 kind, u32 item, u32 member) {
+    if (if_so) entry[kind][next_entry(count[kind])] = static_cast<u16>(item * kMembers + member);
+  }
+  template <class Visit>
+  FLITLAB_INLINE void for_each(Visit&& visit) const {
+    wait_for_threads(threads);
+    u32 kind = 0, k = thread_of_block();
+    FLITLAB_ROLLED while (true) {
+      while (kind < kKinds && k >= count[kind]) k -= count[kind++];
+      if (kind == kKinds) return;
+      const u32 its = entry[kind][k];
+      visit(its / kMembers, its % kMembers);
+      k += threads;
+    }
+  }
+};
+
 /// Has a set for each item, because parts of a step add members one by one. `kRoom`: at most 64.
 template <u32 kRoom>
 struct BitList<kGpuBlock, kRoom> {
@@ -110,5 +157,45 @@ struct BitList<kGpuBlock, kRoom> {
       for (u64 left = set[item]; left; left &= left - 1) visit(item, lowest_bit(left));
   }
 };
+
+/// The items that a block's step processes.
+struct BlockItems {
+  u32 index[kGpuBlock];    ///< number of the item in its replica
+  u32 replica[kGpuBlock];  ///< items may belong to several replicas
+  ItemRange<kGpuBlock> all;
+};
+
+/// Access to the items of a block's step, as OneItem is for one item. `Due`: kernels/engines/work_list.cuh.
+template <class Due>
+struct ItemsOfBlock {
+  const Due& due;
+  const BlockItems& items;
+
+  FLITLAB_INLINE auto view(u32 i) const { return due.view(items.replica[i]); }
+  FLITLAB_INLINE u32 index(u32 i) const { return items.index[i]; }
+  FLITLAB_INLINE const ItemRange<kGpuBlock>& all() const { return items.all; }
+  FLITLAB_INLINE const auto& table() const { return due.table(); }
+};
+
+/// Calls step(ItemsOfBlock) for groups of at most kGpuBlock items that are due. All threads of the block call this
+/// function. `lists`: in shared memory; one thread calls its function
+/// clear(all).
+template <class Due, class Lists, class Step>
+FLITLAB_INLINE void step_in_block(const Due& due, BlockItems& items, Lists& lists, Step&& step) {
+  for (u32 first = 0; first < due.count; first += kGpuBlock) {
+    const ItemRange<kGpuBlock> all = due.range(first);
+    if (thread_of_block() >= all.threads) return;
+    if (thread_of_block() == 0) {
+      items.all = all;
+      lists.clear(all);
+    }
+    for (u32 i : all) {
+      items.index[i] = due.index(first + i);
+      items.replica[i] = due.replica(first + i);
+    }
+    step(ItemsOfBlock<Due>{due, items});
+    wait_for_threads(all.threads);  // before the lists are cleared
+  }
+}
 
 }  // namespace flitlab

@@ -14,6 +14,7 @@
 /// | `ItemList` | items |
 /// | `SetList` | items, each with a set of members (bits 0 to 63) that is not empty |
 /// | `BitList` | members of items |
+/// | `KindList` | members of items, sorted by kinds of work; not for a CPU's arrays |
 /// | `MoveList` | members of items, each with a byte; at most one entry for each eight members |
 /// | `PortList` | ports (0 to 7) of items |
 /// | `ByteList` | ports of items, each with a byte that is not 0; `RareByteList`: if few items have such a byte |
@@ -148,6 +149,16 @@ struct BitList<1, kRoom> {
   FLITLAB_INLINE void for_each(Visit&& visit) const {
     for (u64 left = set; left; left &= left - 1) visit(0u, lowest_bit(left));
   }
+};
+
+/// `kRoom`: most entries for each item. A GPU visits the members of kind 0 first, then those of kind 1, and so on, so
+/// that most warps have members of one kind.
+template <u32 kMost, u32 kRoom, u32 kKinds>
+struct KindList;
+
+template <u32 kRoom, u32 kKinds>
+struct KindList<1, kRoom, kKinds> : BitList<1, kRoom> {
+  FLITLAB_INLINE void add(bool if_so, u32, u32, u32 member) { BitList<1, kRoom>::add(if_so, 0, member); }
 };
 
 /// `kRoom`: most entries for each item.
@@ -330,5 +341,17 @@ template <u32 kMost, u32 kRoom, class Action, class Do>
 FLITLAB_INLINE Later<kMost, kRoom, Action, Do> later(const Do& act) {
   return Later<kMost, kRoom, Action, Do>(act);
 }
+
+/// Access to the item of a step with `kMost` = 1: its view and its number.
+template <class V>
+struct OneItem {
+  const V& v;
+  u32 number;
+
+  FLITLAB_INLINE const V& view(u32) const { return v; }
+  FLITLAB_INLINE u32 index(u32) const { return number; }
+  FLITLAB_INLINE ItemRange<1> all() const { return {1}; }
+  FLITLAB_INLINE const auto& table() const { return v.t; }
+};
 
 }  // namespace flitlab

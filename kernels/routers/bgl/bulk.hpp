@@ -22,28 +22,23 @@ struct NodeGroup {
     node[number] = v.nodes[item];
     bypass[number] = 0;
   }
-  template <class V>
-  FLITLAB_INLINE const Item<W>& node_of(const V&, u32 number) const {
+  template <class Items>
+  FLITLAB_INLINE const Item<W>& node_of(const Items&, u32 number) const {
     return node[number];
   }
-  FLITLAB_INLINE ItemRange<kMost> all() const { return {kMost == 1 ? 1 : count}; }
 };
 
-/// In shared memory. The nodes may belong to several replicas.
+/// In shared memory.
 template <int W>
 struct NodeGroup<W, kGpuBlock> {
-  u32 index[kGpuBlock], replica[kGpuBlock];
   u64 bypass[kGpuBlock];
-  ItemRange<kGpuBlock> nodes;
   ItemList<kGpuBlock> with_head, with_tokens, from_software, freed, turning;
 
-  template <class V>
-  FLITLAB_INLINE Item<W> node_of(const V& v, u32 number) const {
-    return v.nodes[index[number]];
+  template <class Items>
+  FLITLAB_INLINE Item<W> node_of(const Items& items, u32 number) const {
+    return items.view(number).nodes[items.index(number)];
   }
-  FLITLAB_INLINE const ItemRange<kGpuBlock>& all() const { return nodes; }
   FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) {
-    nodes = all;
     for (auto* list : {&with_head, &with_tokens, &from_software, &freed, &turning}) list->clear(all.threads);
   }
 };
@@ -106,18 +101,22 @@ struct StepLists<kGpuBlock> : OneListOfEnds<kGpuBlock> {
   SetList<kGpuBlock> granted;  ///< queues
   u64 able[kGpuBlock];
 
-  FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& nodes) {
-    acks.clear(nodes);
-    for (auto* list : {&ends, &free, &coming, &back, &granted}) list->clear(nodes.threads);
-    for (auto* list : {&here, &waiting, &uncontested, &contended, &stored}) list->clear(nodes.threads);
+  FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) {
+    acks.clear(all);
+    for (auto* list : {&ends, &free, &coming, &back, &granted}) list->clear(all.threads);
+    for (auto* list : {&here, &waiting, &uncontested, &contended, &stored}) list->clear(all.threads);
   }
 };
 
-/// The view of a group's nodes, if all belong to one replica.
-template <class V>
-struct OneView {
+/// Access to a group's nodes, which all belong to one replica, as OneItem is for one node.
+template <class V, u32 kMost>
+struct ItemsOfGroup {
   const V& v;
-  FLITLAB_INLINE const V& of(u32) const { return v; }
+  const NodeGroup<V::width, kMost>& group;
+
+  FLITLAB_INLINE const V& view(u32) const { return v; }
+  FLITLAB_INLINE u32 index(u32 i) const { return group.index[i]; }
+  FLITLAB_INLINE ItemRange<kMost> all() const { return {group.count}; }
   FLITLAB_INLINE const auto& table() const { return v.t; }
 };
 

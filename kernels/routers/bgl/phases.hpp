@@ -55,8 +55,10 @@ struct NodePhase {
         const auto& next = node_groups[(k + 1) % 2];
         due.take(v, node_groups[(k + 1) % 2]);
         Grants grants{granted[k % 2]};
+        auto& group = node_groups[k % 2];
         StepLists<kAtOnce> lists;
-        step<kAtOnce>(OneView<V>{v}, node_groups[k % 2], lists, next.node, prefetch ? next.count : 0, grants, now);
+        step<kAtOnce>(ItemsOfGroup<V, kAtOnce>{v, group}, group, lists, next.node, prefetch ? next.count : 0, grants,
+                      now);
         move_packets(v, before, now);
         before = grants;
       }
@@ -79,7 +81,7 @@ struct NodePhase {
     batch.turning.add(0, notes.queues);
     NodeGrants grants;
     StepLists<1> lists;
-    step<1>(OneView<V>{v}, batch, lists, batch.node, 0, grants, now);
+    step<1>(OneItem<V>{v, index}, batch, lists, batch.node, 0, grants, now);
     const auto node = v.nodes[index];
     for (u64 left = grants.queues; left; left &= left - 1)
       leave(v, node, node.at(v.t.node_fields.control), index, lowest_bit(left),
@@ -89,47 +91,38 @@ struct NodePhase {
   /// What a block of GPU threads shares.
   template <int W>
   struct InBlock {
+    BlockItems nodes;
     NodeGroup<W, kGpuBlock> group;
     StepLists<kGpuBlock> lists;
+
+    FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) { group.clear(all), lists.clear(all); }
   };
 
-  /// The phase for `due.count` nodes that are due, on a GPU. All threads of the block call it.
+  /// The phase for the nodes that are due, on a GPU. All threads of the block call it.
   template <class Due, int W>
   FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
-    auto& [group, lists] = shared;
-    for (u32 first = 0; first < due.count; first += kGpuBlock) {
-      const ItemRange<kGpuBlock> nodes = due.range(first);
-      if (thread_of_block() >= nodes.threads) return;
-      if (thread_of_block() == 0) group.clear(nodes), lists.clear(nodes);
-      for (u32 i : nodes) {
-        const u32 index = group.index[i] = due.index(first + i);
-        const auto& v = due.view(group.replica[i] = due.replica(first + i));
+    step_in_block(due, shared.nodes, shared, [&](const auto& nodes) __attribute__((always_inline)) {
+      auto& group = shared.group;
+      auto& lists = shared.lists;
+      for (u32 i : nodes.all()) {
         group.bypass[i] = 0;
         lists.acks.clear_item(i);
-        const Notes notes = take_notes(v, index, now);
+        const Notes notes = take_notes(nodes.view(i), nodes.index(i), now);
         group.with_head.add(i, notes.heads);
         group.with_tokens.add(i, notes.tokens);
         group.from_software.add(i, notes.heard);
         group.freed.add(i, notes.again);
         group.turning.add(i, notes.queues);
       }
-      struct Views {
-        const Due& due;
-        const NodeGroup<W, kGpuBlock>& group;
-        FLITLAB_INLINE auto of(u32 i) const { return due.view(group.replica[i]); }
-        FLITLAB_INLINE const auto& table() const { return due.table(); }
-      };
-      const Views views{due, group};
       BlockGrants grants{lists.granted, {}};
-      step<kGpuBlock>(views, group, lists, static_cast<const Item<W>*>(nullptr), 0, grants, now);
+      step<kGpuBlock>(nodes, group, lists, static_cast<const Item<W>*>(nullptr), 0, grants, now);
       lists.granted.for_each([&](u32 i, u32 queue) {
-        const auto& v = views.of(i);
-        const auto node = group.node_of(v, i);
-        leave(v, node, node.at(v.t.node_fields.control), group.index[i], queue, (group.bypass[i] & bit(queue)) != 0,
+        const auto& v = nodes.view(i);
+        const auto node = group.node_of(nodes, i);
+        leave(v, node, node.at(v.t.node_fields.control), nodes.index(i), queue, (group.bypass[i] & bit(queue)) != 0,
               now);
       });
-      wait_for_threads(nodes.threads);  // before the lists are cleared
-    }
+    });
   }
 
  private:

@@ -100,16 +100,15 @@ FLITLAB_INLINE void prefetch_end(const V& v, const Item<W>& node, const NodeCont
 
 /// One cycle of the nodes of `group`: each part of the cycle runs for all nodes before the next part. Nodes do not
 /// affect one another within a cycle, and long loops of one kind have fewer mispredicted branches on a CPU, and fewer
-/// idle threads on a GPU. `views.of(i)`: the view of the replica of node i of the group. `next`: the nodes of the next
+/// idle threads on a GPU. `items`: the nodes (OneItem, lists.hpp). `next`: the nodes of the next
 /// group; the first `more` of them are prefetched.
-template <u32 kMost, class Views, class Group, class Node, class G>
-FLITLAB_INLINE void step(const Views& views, Group& group, StepLists<kMost>& lists, const Node* next, u32 more,
+template <u32 kMost, class Items, class Group, class Node, class G>
+FLITLAB_INLINE void step(const Items& items, Group& group, StepLists<kMost>& lists, const Node* next, u32 more,
                          G& grants, Cycle now) {
-  const auto& t = views.table();
+  const auto& t = items.table();
   // References, not a structured binding, which Clang 14 cannot capture in lambdas.
-  auto& index = group.index;
   auto& bypass = group.bypass;
-  const ItemRange<kMost> all = group.all();
+  const ItemRange<kMost> all = items.all();
   const auto &with_head = group.with_head, &with_tokens = group.with_tokens, &from_software = group.from_software,
              &freed = group.freed, &turning = group.turning;
   auto &free = lists.free, &coming = lists.coming, &back = lists.back;
@@ -117,8 +116,9 @@ FLITLAB_INLINE void step(const Views& views, Group& group, StepLists<kMost>& lis
   auto &here = lists.here, &waiting = lists.waiting, &uncontested = lists.uncontested, &contended = lists.contended,
        &stored = lists.stored;
   auto& able = lists.able;
-  const auto view = [&](u32 i) __attribute__((always_inline)) -> decltype(auto) { return views.of(i); };
-  const auto node = [&](u32 i) __attribute__((always_inline)) -> decltype(auto) { return group.node_of(view(i), i); };
+  const auto view = [&](u32 i) __attribute__((always_inline)) -> decltype(auto) { return items.view(i); };
+  const auto index = [&](u32 i) __attribute__((always_inline)) { return items.index(i); };
+  const auto node = [&](u32 i) __attribute__((always_inline)) -> decltype(auto) { return group.node_of(items, i); };
   const auto control = [&](u32 i)
                            __attribute__((always_inline)) -> NodeControl& { return node(i).at(t.node_fields.control); };
   struct Tokens {
@@ -142,9 +142,9 @@ FLITLAB_INLINE void step(const Views& views, Group& group, StepLists<kMost>& lis
     __builtin_prefetch(&node(i).at(t.node_fields.tokens_back, (now & t.slot_mask) * kDirections), 1);
 #endif
   if (t.protocol) {
-    for (u32 i : turning) end_coming(view(i), node(i), control(i), index[i], now);
+    for (u32 i : turning) end_coming(view(i), node(i), control(i), index(i), now);
     if (t.acks)
-      for (u32 i : turning) begin_round(view(i), node(i), index[i], now);
+      for (u32 i : turning) begin_round(view(i), node(i), index(i), now);
     for (u32 i : with_tokens)
       for (u32 d = 0; d < 2 * t.dims; ++d) add_tokens(i, d, receive_acknowledgment(view(i), node(i), d, now));
   } else {
@@ -172,24 +172,24 @@ FLITLAB_INLINE void step(const Views& views, Group& group, StepLists<kMost>& lis
   coming.for_each([&](u32 i, u32 receiver) {
     const auto& v = view(i);
     const u32 word = take_head(v, node(i), receiver, now);
-    if (!word || (t.protocol && !accept_head(v, node(i), control(i), index[i], receiver, word, now))) return;
+    if (!word || (t.protocol && !accept_head(v, node(i), control(i), index(i), receiver, word, now))) return;
     const u32 queue = queue_of(receiver, (word & 0xF) - 1);
     const u16 route = static_cast<u16>(word >> 4);
     if constexpr (std::remove_cvref_t<decltype(v)>::traced) {
       const Queue& state = queue_at(v, node(i), queue);
       const Packet& packet = packet_at(v, node(i), queue, (state.first + state.packets) % ring_of(t, queue));
-      v.log.write(index[i], Event{packet.src, packet.id, EventKind::kArrived, u8(receiver), u8(queue & 7), 0, 0, 3,
+      v.log.write(index(i), Event{packet.src, packet.id, EventKind::kArrived, u8(receiver), u8(queue & 7), 0, 0, 3,
                                   packet.flits});
     }
     if (t.defer)
       node(i).at(t.node_fields.engaged, receiver) = now - t.hop_delay + kChunkBytes * chunks_of(route) + t.overhead;
-    bypass[i] |= u64{enter(v, node(i), control(i), index[i], queue, route, now)} << queue;
+    bypass[i] |= u64{enter(v, node(i), control(i), index(i), queue, route, now)} << queue;
   });
-  for (u32 i : from_software) receive_from_software(view(i), node(i), index[i], now);
+  for (u32 i : from_software) receive_from_software(view(i), node(i), index(i), now);
   // Ended transfers are listed first and processed afterwards, so that the prefetches of their data can complete.
   const auto end = [&](u32 node_and_queue) __attribute__((always_inline)) {
     const u32 i = kMost == 1 ? 0 : node_and_queue >> 8, queue = node_and_queue & 0xFF;
-    end_leave(view(i), node(i), control(i), index[i], queue, now);
+    end_leave(view(i), node(i), control(i), index(i), queue, now);
     if (sends_acks && queue < kInjectionQueue) add_ack(i, queue >> 3);
   };
   auto ended = later<kMost, kMostEnds, u32>(end);
@@ -214,12 +214,12 @@ FLITLAB_INLINE void step(const Views& views, Group& group, StepLists<kMost>& lis
   if (sends_acks)
     acks.for_each([&](u32 i, u32 direction) {  // a link may be on the list more than once
       if (can_send_ack(view(i), node(i), control(i), direction))
-        send_ack(view(i), node(i), control(i), index[i], direction, now);
+        send_ack(view(i), node(i), control(i), index(i), direction, now);
     });
   if (t.protocol) {
     if (t.acks)
-      for (u32 i : all) send_acknowledgments(view(i), node(i), index[i], now);
-    for (u32 i : turning) repeat(view(i), node(i), index[i], now);
+      for (u32 i : all) send_acknowledgments(view(i), node(i), index(i), now);
+    for (u32 i : turning) repeat(view(i), node(i), index(i), now);
     for (u32 i : all) set_links(view(i), node(i), control(i), now);
   }
   // Most nodes with an event have zero or one head that can win a link. The nodes are classified first, so that the
@@ -235,24 +235,24 @@ FLITLAB_INLINE void step(const Views& views, Group& group, StepLists<kMost>& lis
     uncontested.add(i, (heads != 0) & !contested);
     contended.add(i, contested);
   }
-  const auto draws = [&](u32 i) { return ArbiterDraws(view(i).row->seed, index[i], now); };
+  const auto draws = [&](u32 i) { return ArbiterDraws(view(i).row->seed, index(i), now); };
   for (u32 i : here)
-    if (receive(view(i), node(i), control(i), index[i], bypass[i], draws(i), now))
-      wake_links(view(i), index[i], now + 1);
+    if (receive(view(i), node(i), control(i), index(i), bypass[i], draws(i), now))
+      wake_links(view(i), index(i), now + 1);
   if constexpr (kMost != 1)
     for (u32 i : uncontested) {
-      grant_uncontested(view(i), node(i), control(i), index[i], lowest_bit(able[i]), bypass[i], draws(i), grants, now);
+      grant_uncontested(view(i), node(i), control(i), index(i), lowest_bit(able[i]), bypass[i], draws(i), grants, now);
       grants.end_node(i);
     }
   for (u32 i : contended) {
-    if (arbitrate(view(i), node(i), control(i), index[i], able[i], bypass[i], draws(i), grants, now) &&
+    if (arbitrate(view(i), node(i), control(i), index(i), able[i], bypass[i], draws(i), grants, now) &&
         able_heads(view(i), node(i), control(i)))
-      wake_links(view(i), index[i], now + 1);
+      wake_links(view(i), index(i), now + 1);
     grants.end_node(i);
   }
   if (t.fifo_delay)
     for (u32 i : with_head) stored.add(i, (bypass[i] & (control(i).waiting | control(i).here)) != 0);
-  for (u32 i : stored) store(view(i), node(i), control(i), index[i], bypass[i], now);
+  for (u32 i : stored) store(view(i), node(i), control(i), index(i), bypass[i], now);
 }
 
 }  // namespace flitlab::bgl
