@@ -50,10 +50,18 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
         if constexpr (kInBlock<Phase>) {
           using Shared = typename Phase::template InBlock<DeviceJob<Model>::kWidth>;
           auto& shared = *reinterpret_cast<Shared*>(shared_memory() + WorkList::bytes(blockDim.x));
-          const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
-          list.collect(me - threadIdx.x, all, threads, due, [&](const u32* list_of_due, u32 n) {
-            Phase::work_in_block(DueItems<DeviceJob<Model>>{job, list_of_due, n, first, items}, shared, now);
-          });
+          const auto work = [&](const u32* due, u32 begin, u32 n) __attribute__((always_inline)) {
+            Phase::work_in_block(DueItems<DeviceJob<Model>>{job, first, items, due, begin, n}, shared, now);
+          };
+          if constexpr (requires { Phase::due(any, 0u, now); }) {
+            const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
+            list.collect(me - threadIdx.x, all, threads, due, [&](const u32* its, u32 n) { work(its, 0, n); });
+          } else {
+            for (u32 begin = me - threadIdx.x; begin < all; begin += threads) {
+              work(nullptr, begin, all - begin < blockDim.x ? all - begin : blockDim.x);
+              __syncthreads();  // before the lists of the next items or phase
+            }
+          }
         } else if constexpr (kMayBeListed<Phase, typename DeviceJob<Model>::View>) {
           const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
           const auto work = [&](u32 i) __attribute__((always_inline)) { work_on<Phase>(view(i), i % items, now); };
@@ -270,7 +278,9 @@ class CudaEngine : public Engine {
   /// Returns the shared memory of a block of the step kernel.
   template <class List>
   static u32 shared_bytes(u32 threads) {
-    return WorkList::bytes(threads) + bytes_in_block<kWidth, List>();
+    constexpr u32 kBytes = bytes_in_block<kWidth, List>();
+    static_assert(WorkList::bytes(kBlockThreads) + kBytes <= 48 << 10, "more needs cudaFuncSetAttribute");
+    return WorkList::bytes(threads) + kBytes;
   }
 
   /// Returns the address of the first element of a field of an item.

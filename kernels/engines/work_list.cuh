@@ -29,14 +29,16 @@ __device__ inline __attribute__((always_inline)) void work_on(const View& v, u32
 template <class Phase>
 constexpr bool kInBlock = requires { typename Phase::template InBlock<32>; };
 
-/// Items of a block that are due, for `work_in_block`. Consecutive items belong to one replica, then to the next.
+/// Items of a block for `work_in_block`: a list of those that are due, or the `count` items from `begin` on if `list`
+/// is null. Consecutive items belong to one replica, then to the next.
 template <class Job>
 struct DueItems {
   const Job& job;
-  const u32* items;
+  u32 replica_of_block;  ///< position of the block's first replica in the list of active replicas
+  u32 per_replica;       ///< number of items of a replica
+  const u32* list;
+  u32 begin;
   u32 count;
-  u32 first;        ///< position of the block's first replica in the list of active replicas
-  u32 per_replica;  ///< number of items of a replica
 
   /// Returns the range of at most kGpuBlock items from `from` on, with one thread for each of them if the block has as
   /// many, in whole warps.
@@ -44,10 +46,13 @@ struct DueItems {
     const u32 left = count - from, n = left < kGpuBlock ? left : kGpuBlock, threads = (n + 31) / 32 * 32;
     return {n, threads < blockDim.x ? threads : blockDim.x};
   }
-  __device__ inline u32 index(u32 k) const { return items[k] % per_replica; }
-  __device__ inline u32 replica(u32 k) const { return job.active[first + items[k] / per_replica]; }
+  __device__ inline u32 index(u32 k) const { return item(k) % per_replica; }
+  __device__ inline u32 replica(u32 k) const { return job.active[replica_of_block + item(k) / per_replica]; }
   __device__ inline auto view(u32 replica) const { return job.view(replica); }
   __device__ inline const auto& table() const { return job.table; }
+
+ private:
+  __device__ inline u32 item(u32 k) const { return list ? list[k] : begin + k; }
 };
 
 class WorkList {

@@ -48,32 +48,30 @@ inline constexpr auto kCrcSteps = [] {
   return table;
 }();
 
+#if defined(__CUDACC__)
+__device__ const auto kCrcStepsOnDevice = kCrcSteps;
+#endif
+
 }  // namespace detail
 
 /// Adds the lowest `bits` bits of `content` to a check, the highest of them first. A message followed by its check
 /// gives 0.
 FLITLAB_HD FLITLAB_ONE_COPY constexpr u32 add_to_crc(Crc crc, u32 state, u64 content, u32 bits) {
   if (!crc.bits) return 0;
+  const u32 check = crc.bits == 32 ? 3 : crc.bits / 8;
 #if defined(__CUDA_ARCH__)
-  const u32 above = 32 - crc.bits, polynomial = crc.polynomial << above;
-  state <<= above;
-  content <<= (64 - bits) % 64;
-  FLITLAB_ROLLED for (; bits; --bits) {
-    state = detail::crc_step(state ^ static_cast<u32>(content >> 32 & 1u << 31), polynomial);
-    content <<= 1;
-  }
-  return state >> above;
+  const auto& steps = detail::kCrcStepsOnDevice[check];
 #else
-  const auto& steps = detail::kCrcSteps[crc.bits == 32 ? 3 : crc.bits / 8];
+  const auto& steps = detail::kCrcSteps[check];
+#endif
   state <<= 32 - crc.bits;
-  for (u32 left = bits; left;) {
+  FLITLAB_ROLLED for (u32 left = bits; left;) {
     const u32 n = (left - 1) % 8 + 1;  // an incomplete byte first, then whole bytes
     left -= n;
     const u32 next = static_cast<u32>(content >> left) & (0xFFu >> (8 - n));
     state = state << n ^ steps[state >> (32 - n) ^ next];
   }
   return state >> (32 - crc.bits);
-#endif
 }
 
 }  // namespace flitlab::metro

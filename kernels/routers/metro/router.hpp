@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/common/block_lists.hpp"
 #include "kernels/common/select.hpp"
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/totals.hpp"
@@ -33,7 +34,8 @@ struct RouterResult {
   FLITLAB_INLINE void clear() { requests = freed = done = 0; }
 };
 
-/// One cycle of a router. The steps of the ports are independent of each other. `allocate` grants the ports' requests
+/// One cycle of a router. The steps of the ports are independent of each other, except that they change bits of the
+/// same sets; on a GPU several threads share a router's ports. `allocate` grants the ports' requests
 /// after all steps.
 template <class V, class Far, class Words = const Word*>
 struct RouterCycle {
@@ -76,7 +78,7 @@ struct RouterCycle {
 
   FLITLAB_INLINE void set_idle(u32 p, ForwardPort& f) const {
     f.state = PortState::kIdle;
-    control.active &= ~(1u << p);
+    clear_bits(control.active, 1u << p);
   }
 
   /// Releases the backward port of a connection and sends DROP to the far end of that port.
@@ -87,7 +89,7 @@ struct RouterCycle {
   /// Releases the backward port of a connection without DROP, because the far end has closed the connection.
   FLITLAB_INLINE void release(ForwardPort& f) const {
     node.at(v.t.router_fields.carried, f.out) += f.words;
-    result.freed |= 1u << f.out;
+    set_bits(result.freed, 1u << f.out);
   }
 
   /// Closes a connection. The far end gets DROP. The source gets DROP if it receives, the backward control bit if it
@@ -145,19 +147,19 @@ struct RouterCycle {
   /// Takes the first header word of a new connection.
   FLITLAB_INLINE void begin(u32 p, ForwardPort& f, Word word) const {
     const u32 missing = missing_bits();
-    control.active |= 1u << p;
+    set_bits(control.active, 1u << p);
     f.direction = 0;
     f.count = 1;
     f.state = PortState::kSetup;
     take_bits(f, word, control.log_radix - missing);
-    if (v.t.header_words <= 1 && !missing) result.requests |= 1u << p;
+    if (v.t.header_words <= 1 && !missing) set_bits(result.requests, 1u << p);
   }
 
   /// Takes a further header word.
   FLITLAB_INLINE void set_up(u32 p, ForwardPort& f, Word word) const {
     if (kind_of(word) != Kind::kData) return set_idle(p, f);
     if (v.t.header_words == 0) take_bits(f, word, missing_bits());
-    if (++f.count >= v.t.header_words) result.requests |= 1u << p;
+    if (++f.count >= v.t.header_words) set_bits(result.requests, 1u << p);
   }
 
   /// Step of a connection whose words flow toward the destination.

@@ -1,10 +1,23 @@
 #pragma once
-/// Phase that runs one router for one cycle. CPUs use bulk phases with the same results instead
-/// (kernels/routers/metro/lanes).
+/// One cycle of a router, or of the routers of a block of GPU threads. CPUs use bulk phases with the same results
+/// instead (kernels/routers/metro/lanes).
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/router.hpp"
 
 namespace flitlab::metro {
+
+/// What the parts of a step know of its routers.
+template <u32 kMost>
+struct RouterLists {
+  KindList<kMost, kMaxPorts, 2> ports;  ///< forward ports; kind 0: words flow toward the destination
+  ItemList<kMost> running, requesting;
+  u32 any[kMost];  ///< `[router]`: not 0 if a word has arrived
+  RouterResult result[kMost];
+
+  FLITLAB_INLINE void clear(const ItemRange<kMost>& all) {
+    ports.clear(all.threads), running.clear(all.threads), requesting.clear(all.threads);
+  }
+};
 
 struct RouterPhase {
   static constexpr const char* name = "router";
@@ -16,33 +29,77 @@ struct RouterPhase {
 
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    const auto& t = v.t;
-    const auto node = v.routers[index];
-    RouterControl& control = node.at(t.router_fields.control);
-    const u32 ports = t.ports(), slot = (now & t.slot_mask) * ports;
+    RouterLists<1> lists{};
+    step(OneItem<V>{v, index}, lists, now);
+  }
+
+  /// What a block of GPU threads shares.
+  template <int W>
+  struct InBlock {
+    BlockItems routers;
+    RouterLists<kGpuBlock> lists;
+  };
+
+  /// The phase for all routers of a block, on a GPU. All threads of the block call it.
+  template <class Due, int W>
+  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
+    step_in_block(due, shared.routers, shared.lists,
+                  [&](const auto& routers) __attribute__((always_inline)) { step(routers, shared.lists, now); });
+  }
+
+ private:
+  /// Calls work(cycle) with the RouterCycle of router i.
+  template <class Items, class Lists, class Work>
+  FLITLAB_INLINE static void with_router(const Items& routers, Lists& lists, u32 i, Cycle now, Work&& work) {
+    const auto& v = routers.view(i);
+    using V = std::remove_cvref_t<decltype(v)>;
     using Words = InboxWords<V::width>;
-    const Words in{&node.at(t.router_fields.mail, slot)};
-    u32 any = 0, arrived = 0;
-    FLITLAB_BY_FOUR for (u32 p = 0; p < ports; ++p) {
-      const Word word = in[p];
-      any |= word;
-      arrived |= u32{word != 0 && p < t.inputs} << p % 32;
-    }
-    if (!any && !control.active && t.slices == 1 && !control.some_off) return;
+    const auto& t = v.t;
+    const auto node = v.routers[routers.index(i)];
+    const Words in{&node.at(t.router_fields.mail, (now & t.slot_mask) * t.ports())};
     DeferredWords::One back, forward;
     const DeferredWords far{back, forward};
-    RouterResult result;
-    result.clear();
-    const RouterCycle<V, DeferredWords, Words> cycle{v,  far,           node,  router_name(t, index), now, control,
-                                                     in, in + t.inputs, result};
-    FLITLAB_ROLLED for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) {
-      cycle.step(lowest_bit(left));
-      cycle.drive();
-    }
-    if (result.requests) cycle.allocate();
-    control.used &= ~result.freed;
-    if (t.slices > 1) publish_in_use(v, node, cycle.name, now);
-    if (any) in.clear(ports);
+    work(RouterCycle<V, DeferredWords, Words>{v, far, node, router_name(t, routers.index(i)), now,
+                                              node.at(t.router_fields.control), in, in + t.inputs, lists.result[i]});
+  }
+
+  /// One cycle of the routers `items` (OneItem, lists.hpp).
+  template <class Items, class Lists>
+  FLITLAB_INLINE static void step(const Items& items, Lists& lists, Cycle now) {
+    const auto& t = items.table();
+    const u32 ports = t.ports();
+    for (u32 i : items.all())
+      with_router(items, lists, i, now, [&](const auto& cycle) __attribute__((always_inline)) {
+        u32 any = 0, arrived = 0;
+        FLITLAB_BY_FOUR for (u32 p = 0; p < ports; ++p) {
+          const Word word = cycle.in[p];
+          any |= word;
+          arrived |= u32{word != 0 && p < t.inputs} << p % 32;
+        }
+        if (!any && !cycle.control.active && t.slices == 1 && !cycle.control.some_off) return;
+        lists.any[i] = any;
+        cycle.result.clear();
+        lists.running.add(i, true);
+        FLITLAB_ROLLED for (u32 left = begin_router(cycle, arrived); left; left &= left - 1) {
+          const u32 p = lowest_bit(left);
+          lists.ports.add(true, cycle.forward(p).state != PortState::kForward, i, p);
+        }
+      });
+    lists.ports.for_each([&](u32 i, u32 p) __attribute__((always_inline)) {
+      with_router(items, lists, i, now, [&](const auto& cycle) __attribute__((always_inline)) {
+        cycle.step(p);
+        cycle.drive();
+      });
+    });
+    for (u32 i : lists.running) lists.requesting.add(i, lists.result[i].requests != 0);
+    for (u32 i : lists.requesting)
+      with_router(items, lists, i, now, [](const auto& cycle) __attribute__((always_inline)) { cycle.allocate(); });
+    for (u32 i : lists.running)
+      with_router(items, lists, i, now, [&](const auto& cycle) __attribute__((always_inline)) {
+        cycle.control.used &= ~cycle.result.freed;
+        if (t.slices > 1) publish_in_use(cycle.v, cycle.node, cycle.name, now);
+        if (lists.any[i]) cycle.in.clear(ports);
+      });
   }
 };
 

@@ -184,7 +184,7 @@ struct RouterSetup {
 static_assert(sizeof(RouterSetup) == 16);
 
 struct Table {
-  static constexpr EngineCost cost{.cpu_ns = 31, .loads = 108, .blocks = 22, .bytes = 1700};
+  static constexpr EngineCost cost{.cpu_ns = 31, .loads = 108, .blocks = 22, .bytes = 1700, .block_items = 512};
 
   u32 routers = 0;  ///< number of slices of all wide routers
   u32 terminals = 0;
