@@ -178,13 +178,15 @@ struct ItemsOfBlock {
 };
 
 /// Calls step(ItemsOfBlock) for groups of at most kGpuBlock items that are due. All threads of the block call this
-/// function. `lists`: in shared memory; one thread calls its function
+/// function, and wait for each other before the next call. `lists`: in shared memory; one thread calls its function
 /// clear(all).
 template <class Due, class Lists, class Step>
 FLITLAB_INLINE void step_in_block(const Due& due, BlockItems& items, Lists& lists, Step&& step) {
-  for (u32 first = 0; first < due.count; first += kGpuBlock) {
+  for (u32 first = 0, threads = 0; first < due.count; first += kGpuBlock) {
+    if (first) wait_for_threads(threads);  // before the lists of the last group are cleared
     const ItemRange<kGpuBlock> all = due.range(first);
-    if (thread_of_block() >= all.threads) return;
+    threads = all.threads;
+    if (thread_of_block() >= threads) return;
     if (thread_of_block() == 0) {
       items.all = all;
       lists.clear(all);
@@ -194,7 +196,6 @@ FLITLAB_INLINE void step_in_block(const Due& due, BlockItems& items, Lists& list
       items.replica[i] = due.replica(first + i);
     }
     step(ItemsOfBlock<Due>{due, items});
-    wait_for_threads(all.threads);  // before the lists are cleared
   }
 }
 

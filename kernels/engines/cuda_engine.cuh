@@ -82,15 +82,18 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
 }
 
 /// Returns the shared memory, bytes, that the phases of a cycle need for `work_in_block`.
-template <int W, class List>
-constexpr u32 bytes_in_block() {
-  u32 most = 0;
-  List::for_each([&]<class OneStep>() {
-    OneStep::for_each([&]<class Phase>() {
-      if constexpr (kInBlock<Phase>) most = std::max(most, u32{sizeof(typename Phase::template InBlock<W>)});
-    });
-  });
-  return most;
+template <int W, class Phase>
+constexpr u32 bytes_of_phase() {
+  if constexpr (kInBlock<Phase>) return sizeof(typename Phase::template InBlock<W>);
+  return 0;
+}
+template <int W, class... Phases>
+constexpr u32 bytes_in_block(Step<Phases...>*) {
+  return std::max({0u, bytes_of_phase<W, Phases>()...});
+}
+template <int W, class... Steps>
+constexpr u32 bytes_in_block(StepList<Steps...>*) {
+  return std::max({0u, bytes_in_block<W>(static_cast<Steps*>(nullptr))...});
 }
 
 template <class Model>
@@ -278,7 +281,7 @@ class CudaEngine : public Engine {
   /// Returns the shared memory of a block of the step kernel.
   template <class List>
   static u32 shared_bytes(u32 threads) {
-    constexpr u32 kBytes = bytes_in_block<kWidth, List>();
+    constexpr u32 kBytes = bytes_in_block<kWidth>(static_cast<List*>(nullptr));
     static_assert(WorkList::bytes(kBlockThreads) + kBytes <= 48 << 10, "more needs cudaFuncSetAttribute");
     return WorkList::bytes(threads) + kBytes;
   }
