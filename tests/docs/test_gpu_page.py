@@ -33,13 +33,14 @@ def test_every_row_is_on_the_page():
 
 def row(name: str, cuda: float, cpu: float) -> dict:
     _, model, size, load = name.split("/")
-    return {"name": name, "model": model, "load": float(load), "routers": 64, "replicas": 1000 if size == "thousand" else 1,
-            "cuda": cuda, "cpu": cpu}
+    return {"name": name, "model": model, "load": float(load), "routers": 64,
+            "replicas": 1000 if size == "thousand" else 1, "cuda": cuda, "cpu": cpu}
 
 
 def test_cells_are_medians_in_millions_and_their_ratios():
     report = {"rates": [row("model/bgl/one/0.5", 1.5e6, 3e6), row("model/bgl/one/0.05", 1.2345e6, 20e6),
-                        row("model/bgl/thousand/0.2", 4567.8e6, 100e6), {"name": "scale/structures", "cuda": 1, "cpu": 1},
+                        row("model/bgl/thousand/0.2", 4567.8e6, 100e6),
+                        {"name": "runs/structures", "cuda": 1, "cpu": 1},
                         {"name": "lanes/islip/large/0.2", "routers": 16384, "replicas": 1, "cuda": 1e9, "cpu": 1e8},
                         {"name": "scale/million/0.05", "routers": 1000000, "replicas": 1, "cuda": 1.43e9},
                         {"name": "model/t3e/one/0.2", "error": "no memory"}]}
@@ -47,7 +48,8 @@ def test_cells_are_medians_in_millions_and_their_ratios():
         "| Blue Gene/L | one of 64 routers | 1.23 / 1.5 | 20 / 3 (1 core) | 0.062 to 0.5 |",
         "| Blue Gene/L | 1000 of 64 routers | 4,570 | 100 | 46 |"]
     assert TOOL.networks_table(report)[2:] == [
-        "| lanes/islip/large/0.2 | 16,384 | 1 | 1,000 | 100 | 10 |", "| scale/million/0.05 | 1,000,000 | 1 | 1,430 | - | - |"]
+        "| lanes/islip/large/0.2 | 16,384 | 1 | 1,000 | 100 | 10 |",
+        "| scale/million/0.05 | 1,000,000 | 1 | 1,430 | - | - |"]
 
 
 def test_reports_are_compared_by_name():

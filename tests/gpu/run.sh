@@ -16,7 +16,10 @@ report=${1:?usage: tests/gpu/run.sh REPORT.json}
 report=$(realpath "$report")
 time=${TIME:-350}
 cd "$(dirname "$0")/../.."
-command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || { echo "tests/gpu/run.sh: no NVIDIA GPU found (nvidia-smi -L)." >&2; exit 2; }
+if ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L | grep GPU >/dev/null; then
+  echo "tests/gpu/run.sh: no NVIDIA GPU found (nvidia-smi -L)." >&2
+  exit 2
+fi
 build=${BUILD:-build/gpu}
 if [ -z "${BUILD:-}" ]; then
   command -v nvcc >/dev/null || { echo "tests/gpu/run.sh: nvcc is not on the PATH." >&2; exit 2; }
@@ -83,10 +86,16 @@ all_of() {
 }
 
 # The complete rows so far, as lines of a JSON list.
-rows() { (cat "$folder"/rates-*.out 2>/dev/null || true) | sed 's/,$//; /^ *{.*}$/!d' | sed '$!s/$/,/'; }
+rows() {
+  local part
+  for part in "${parts[@]}"; do
+    [[ $part != rates-* ]] || sed 's/,$//; /^ *{.*}$/!d' "$folder/$part.out"
+  done | sed '$!s/$/,/'
+}
 
 write_report() {
-  local states=equal part comma=""
+  local states="not compared" part comma=""
+  [ -z "$(rows | grep '"equal": true')" ] || states=equal
   [ -z "$(rows | grep '"equal": false')" ] || states=different
   {
     echo "{\"device\": \"$device\","
@@ -125,7 +134,7 @@ interrupt() {
 trap interrupt INT TERM
 
 # Rates are measured while nothing else runs, tests and sanitizers side by side.
-for group in lanes:60 model:110 scale:70; do
+for group in lanes:45 model:120 scale:50 runs:40; do
   start "rates-${group%:*}" "${group#*:}" "$build/flitlab_gpu_report" "${group%:*}"
   finish "rates-${group%:*}"
 done
@@ -135,19 +144,21 @@ if [ -n "$flitlab" ]; then
 fi
 checks=()
 for shard in 0 1 2 3; do
-  start "tests-$shard" 90 env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard "$build/flitlab_tests" --gtest_filter='*Gpu*'
+  start "tests-$shard" 80 env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard \
+    "$build/flitlab_tests" --gtest_filter='*Gpu*'
   checks+=("tests-$shard")
 done
+audits='*AuditsFindTheSameFault*' small='GpuSmall.*' lanes=GpuLanes.AuditsCheckTheCurrentState
+for filter in "$audits" "$small" "$lanes"; do
+  "$build/flitlab_tests" --gtest_list_tests --gtest_filter="$filter" | grep '^  ' >/dev/null ||
+    { echo "tests/gpu/run.sh: no test is called $filter." >&2; interrupt; }
+done
 for tool in ${sanitizer:+memcheck racecheck initcheck synccheck}; do
-  filters=('*AuditsFindTheSameFault*' 'GpuSmall.*')
+  filter=$audits:$small
   # In lane state, heads read an output VC's owner while the winner writes it; no reader depends on the new value.
-  [ "$tool" = racecheck ] || filters+=(GpuLanes.AuditsCheckTheCurrentState)
-  for filter in "${filters[@]}"; do
-    "$build/flitlab_tests" --gtest_list_tests --gtest_filter="$filter" | grep '^  ' >/dev/null ||
-      { echo "tests/gpu/run.sh: no test is called $filter." >&2; exit 2; }
-  done
-  start "sanitizer-$tool" 90 "$sanitizer" --tool "$tool" --error-exitcode 1 "$build/flitlab_tests" \
-    --gtest_filter="$(IFS=:; echo "${filters[*]}")"
+  [ "$tool" = racecheck ] || filter+=:$lanes
+  start "sanitizer-$tool" 80 "$sanitizer" --tool "$tool" --error-exitcode 1 \
+    "$build/flitlab_tests" --gtest_filter="$filter"
   checks+=("sanitizer-$tool")
 done
 finish "${checks[@]}"

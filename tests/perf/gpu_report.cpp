@@ -212,15 +212,13 @@ std::vector<ReportRow> rows(double seconds) {
         if (load == 0.2 && !network.name.ends_with("/one")) all.back().profile = [network] { profile(network); };
       }
   };
-  add(testing::networks_with_any_options());
+  add(testing::networks_with_other_kernels());
   add(testing::networks_of_models());
-  add({testing::network_of_fnoc()});
-  all.push_back({"scale/structures", [=](std::ostream& out) { return report_structures(seconds, out); }});
-  add({testing::network_of_a_million(false)});
+  add({testing::network_of_fnoc(), testing::network_of_a_million(false), testing::network_of_a_million(true)});
   for (const u32 runs : {64u, 1000u})
-    all.push_back({"scale/sweep/" + std::to_string(runs),
+    all.push_back({"runs/sweep/" + std::to_string(runs),
                    [=](std::ostream& out) { return report_sweep(runs, kOfSweeps * seconds, out); }});
-  add({testing::network_of_a_million(true)});
+  all.push_back({"runs/structures", [=](std::ostream& out) { return report_structures(seconds, out); }});
   return all;
 }
 
