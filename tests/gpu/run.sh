@@ -61,7 +61,6 @@ finish() {
   for part in "$@"; do
     status=0
     wait "${process[$part]}" || status=$?
-    unset "process[$part]"
     case $status in
       0) state[$part]=passed ;;
       124 | 137) state[$part]="interrupted after ${limit[$part]} s" ;;
@@ -89,8 +88,8 @@ all_of() {
 rows() {
   local part
   for part in "${parts[@]}"; do
-    [[ $part != rates-* ]] || sed 's/,$//; /^ *{.*}$/!d' "$folder/$part.out"
-  done | sed '$!s/$/,/'
+    [[ $part != rates-* ]] || grep -so '{.*}' "$folder/$part.out" || true  # the last line of a file may have no end
+  done | sed 's/^/  /; $!s/$/,/'
 }
 
 write_report() {
@@ -124,7 +123,10 @@ keep_log() {
 
 interrupt() {
   trap '' INT TERM
-  kill "${process[@]}" 2>/dev/null || true
+  local process
+  for process in $(jobs -p); do  # `timeout` and, if it ends while it starts its command, the rest of its group
+    kill -- "$process" "-$process" 2>/dev/null || true
+  done
   wait
   write_report
   keep_log
@@ -134,17 +136,17 @@ interrupt() {
 trap interrupt INT TERM
 
 # Rates are measured while nothing else runs, tests and sanitizers side by side.
-for group in lanes:45 model:120 scale:50 runs:40; do
+for group in lanes:40 model:115 scale:50 runs:55; do
   start "rates-${group%:*}" "${group#*:}" "$build/flitlab_gpu_report" "${group%:*}"
   finish "rates-${group%:*}"
 done
 if [ -n "$flitlab" ]; then
-  start bench 15 "$flitlab" bench vc-mesh-8x8 --sweep 64 --json
+  start bench 12 "$flitlab" bench vc-mesh-8x8 --sweep 64 --json
   finish bench
 fi
 checks=()
 for shard in 0 1 2 3; do
-  start "tests-$shard" 80 env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard \
+  start "tests-$shard" 75 env GTEST_TOTAL_SHARDS=4 GTEST_SHARD_INDEX=$shard \
     "$build/flitlab_tests" --gtest_filter='*Gpu*'
   checks+=("tests-$shard")
 done
@@ -157,7 +159,7 @@ for tool in ${sanitizer:+memcheck racecheck initcheck synccheck}; do
   filter=$audits:$small
   # In lane state, heads read an output VC's owner while the winner writes it; no reader depends on the new value.
   [ "$tool" = racecheck ] || filter+=:$lanes
-  start "sanitizer-$tool" 80 "$sanitizer" --tool "$tool" --error-exitcode 1 \
+  start "sanitizer-$tool" 75 "$sanitizer" --tool "$tool" --error-exitcode 1 \
     "$build/flitlab_tests" --gtest_filter="$filter"
   checks+=("sanitizer-$tool")
 done
