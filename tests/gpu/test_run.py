@@ -39,7 +39,8 @@ def run(tmp_path):
 
     def start(**settings):
         environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "BUILD": str(tmp_path),
-                                    "COMMIT": "abc", "HANGS": "", "HALF": "", "FAILS": "", "STARTED": str(tmp_path / "started")}
+                                    "COMMIT": "abc", "HANGS": "", "HALF": "", "FAILS": "",
+                                    "STARTED": str(tmp_path / "started")}
         return subprocess.Popen([RUN, tmp_path / "report.json"], env=environment | settings, start_new_session=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
