@@ -121,7 +121,7 @@ struct Measured {
 };
 
 EngineCost cost_of(const Measured& m) {
-  const bool apart = m.model == "vc, one by one";
+  const bool apart = m.model == "vc-scalar";
   RawConfig config = testing::network_of_64(apart ? "vc" : m.model);
   if (apart) config["router.routing_delay"] = std::int64_t{8};
   return make_plan(testing::replicas_of(config, 0.2, 1).front())->facts().cost;
