@@ -85,8 +85,9 @@ TEST_F(GpuHostThreads, JobsAtTheSameTimeHaveTheResultsOfTheCpu) {
   for (u32 vcs : {2u, 3u, 4u}) {
     jobs.emplace_back();
     for (const double load : {0.1, 0.4})
-      jobs.back().push_back(experiment(Settings{"router.vcs=", vcs, " traffic.load=", load,
-                                                " run.warmup_cycles=100 run.measure_cycles=200 run.epoch_cycles=50"}));
+      jobs.back().push_back(experiment(
+          Settings{"router.vcs=", vcs, " traffic.load=", load,
+                   " run.warmup_cycles=100 run.measure_cycles=200 run.drain_cycles=100 run.epoch_cycles=50"}));
   }
   std::vector<std::vector<Result>> results(jobs.size());
   std::vector<std::thread> threads;
