@@ -17,12 +17,19 @@ class ConfigError(ValueError):
 class RunError(RuntimeError):
     """A failed run: deadlock, lost or duplicated flits, a device fault."""
 
+class DeviceFull(RunError):
+    """The device has too little free memory for a job. It may have enough when other jobs have ended."""
+
 class Experiment:
     """A resolved configuration. ``flat``: dotted path -> value; ``base_dir``: folder of relative file names; ``texts``:
     contents of files that are in memory, by the parameter that names them."""
 
     def __init__(self, flat: dict[str, Any], base_dir: str, texts: dict[str, bytes] = ...) -> None: ...
     def check_network(self) -> None: ...
+    def engine_of_job(self, backend: str, threads: int, replicas: int, jobs: int) -> tuple[str, int]:
+        """Returns the backend, "cpu" or "cuda", of a job of ``replicas`` replicas if ``jobs`` such jobs run at the same
+        time, and the device memory of a replica without lane state, bytes. Free memory is not considered. Raises
+        ConfigError if the network cannot be built or the backend is not available."""
     def derived(self) -> dict[str, float]: ...
     def forms(self) -> dict[str, str]: ...
     def epoch_cycles(self) -> int: ...
@@ -124,7 +131,7 @@ def call_tool(kind: str, name: str, experiment: Experiment | None, arguments: di
     """Calls a tool and returns its result."""
 
 class Stop:
-    """A request that the runs to which it was given end as by Ctrl-C."""
+    """A request that the runs to which it was given end as by Ctrl-C. Runs with a Stop run beside others that end."""
 
     def set(self) -> None: ...
 
@@ -142,4 +149,5 @@ def run(
 
     progress: called after every epoch. checkpoint: file that the job continues from if it exists, and saves itself to
     every ``every_seconds``. channels: results have "channel_flits", the flits of each channel in the measurement
-    window, in the order of ``Network.links``."""
+    window, in the order of ``Network.links``. stop: the job runs beside others. If the device then has too little
+    memory for the job with lane state, DeviceFull is raised."""

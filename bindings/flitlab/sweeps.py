@@ -21,16 +21,17 @@ from flitlab.arguments import Backend, check_backend, check_sweep, check_threads
 from flitlab.curve import Curve
 from flitlab.executors import digest_of, key_of, points_per_job, run_on
 from flitlab.experiment import Experiment, Given, experiment_of
+from flitlab.gpu_jobs import chooser, runs_per_job
 from flitlab.kept import Finished
 from flitlab.more_seeds import MOST_SEEDS, in_point_order, until_of
 from flitlab.refinement import Adaptive, in_order, parse_adaptive, refined
 from flitlab.runner import TerminateAsInterrupt, rounded, run_job
 from flitlab.settings import parse_value, plain
-from flitlab.side_by_side import run_side_by_side
+from flitlab.side_by_side import may_use_gpu, run_side_by_side
 from flitlab.sweep_file import Plan, combinations, write_plan
 from flitlab.under_way import RunningJob, saved_progress, writing
 
-# Replicas per job: enough to keep every core busy, few enough that points finish often.
+# Replicas per job: enough to keep every core busy, few enough that points finish often. On a GPU a job may have more.
 REPLICAS_PER_JOB = 64
 # Time for checks of networks before the first point runs. Remaining networks are checked by their jobs.
 CHECK_SECONDS = 5.0
@@ -249,7 +250,7 @@ def sweep(
     return curve
 
 
-def _groups(points: _Points, done: Finished, executor: Any) -> list[list[int]]:
+def _groups(points: _Points, done: Finished, backend: str, threads: int, executor: Any) -> list[list[int]]:
     """Returns the indices of points that must still run, one list per job."""
     by_structure: dict[int, list[int]] = {}
     seen = set()
@@ -257,16 +258,23 @@ def _groups(points: _Points, done: Finished, executor: Any) -> list[list[int]]:
         if digest not in done and digest not in seen:
             seen.add(digest)
             by_structure.setdefault(points.structures[i], []).append(i)
-    size = REPLICAS_PER_JOB
+    usual = REPLICAS_PER_JOB
     if executor is not None:
-        size = points_per_job(sum(map(len, by_structure.values())), executor, size)
-    return [group[start : start + size] for group in by_structure.values() for start in range(0, len(group), size)]
+        usual = points_per_job(sum(map(len, by_structure.values())), executor, usual)
+
+    def size_of(group: list[int]) -> int:
+        if len(group) <= usual or executor is not None or not may_use_gpu(backend):
+            return usual
+        return runs_per_job(points[group[0]].core, len(group), usual, backend, threads)
+
+    sizes = [(group, size_of(group)) for group in by_structure.values()]
+    return [group[start : start + size] for group, size in sizes for start in range(0, len(group), size)]
 
 
 def _run_missing(points: _Points, journal: Finished, backend, threads, executor, progress) -> None:
     from tqdm.auto import tqdm
 
-    groups = _groups(points, journal, executor)
+    groups = _groups(points, journal, backend, threads, executor)
     total = len(set(points.digests))
     # Points of a job finish together, so an estimate of the remaining time would be wrong; the bar shows the cycle.
     with tqdm(total=total, initial=total - sum(map(len, groups)), delay=1, disable=not progress, miniters=0,
@@ -289,11 +297,13 @@ def _run_missing(points: _Points, journal: Finished, backend, threads, executor,
             jobs = _interrupted_first(journal.path and journal.path.parent, points, groups)
             one_at_a_time = Lock()  # for the journal and the bar, because jobs may run side by side
 
-            def run(job: int, its_threads: int, stop: _core.Stop | None) -> None:
-                _run_group(*jobs[job], points, backend, its_threads, _locked(one_at_a_time, finished),
+            def run(job: int, its_backend: str, its_threads: int, stop: _core.Stop | None) -> None:
+                _run_group(*jobs[job], points, its_backend, its_threads, _locked(one_at_a_time, finished),
                            _locked(one_at_a_time, advanced), stop)
 
-            run_side_by_side([group for _, group in jobs], backend, threads, run)
+            numbers = [group for _, group in jobs]
+            run_side_by_side(numbers, backend, threads, run,
+                             chooser(lambda job: points[numbers[job][0]].core, [*map(len, numbers)], backend, threads))
 
 
 def _locked(lock: Lock, function: Callable[..., None]) -> Callable[..., None]:

@@ -234,7 +234,7 @@ py::list run(const std::vector<Experiment>& experiments, const std::string& back
     stop_of_this_thread = stop;
     const WithoutGil released;
     results = run_job(
-        experiments, EngineChoice{backend, threads, false},
+        experiments, EngineChoice{.backend = backend, .threads = threads, .beside_others = stop != nullptr},
         [&](const Progress& p) {
           const WithGil held;
           check_signals_and_stop();
@@ -302,7 +302,8 @@ PYBIND11_MODULE(_core, m) {
   for (const std::string& word : split_words(words_of(Verdict{}))) verdicts.append(word);
   m.attr("VERDICTS") = py::tuple(verdicts);
   py::register_exception<ConfigError>(m, "ConfigError", PyExc_ValueError);
-  py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
+  const auto run_error = py::register_exception<RunError>(m, "RunError", PyExc_RuntimeError);
+  py::register_exception<DeviceFull>(m, "DeviceFull", run_error);
 
   m.def("parameters", &parameters, "parameters() -> list[dict]: the records of all configuration parameters.");
   m.def("models", &models_to_list, "models() -> list[dict]: router kinds, with their own parameters and totals.");
@@ -355,6 +356,13 @@ PYBIND11_MODULE(_core, m) {
       .def("structure_key", &Experiment::structure_key)
       .def("epoch_cycles", &cycles_of_epoch)
       .def("check_network", [](const Experiment& e) { make_plan(e); })
+      .def(
+          "engine_of_job",
+          [](const Experiment& e, const std::string& backend, u32 threads, u32 replicas, u32 jobs) {
+            const JobEngine found = engine_of_job(e, replicas, {.backend = backend, .threads = threads, .jobs = jobs});
+            return std::pair(found.backend, found.device_bytes);
+          },
+          py::arg("backend"), py::arg("threads"), py::arg("replicas"), py::arg("jobs"), py::call_guard<WithoutGil>())
       .def("derived", &derived)
       .def("forms", &forms);
 

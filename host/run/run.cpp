@@ -71,10 +71,18 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& r
             : "About " + std::to_string(available / (first / plan.topology().routers + 1)) + " routers would fit.");
   };
   const u64 free_here = free_memory();
+  if (requested.beside_others && needed.device > cuda_free_memory())
+    throw DeviceFull("the device has too little free memory for this job beside others.");
   if (needed.device) require(needed.device, one.device, two.device - one.device, cuda_free_memory(), " on the device");
   require(needed.host, one.host, two.host - one.host, free_here, "");
   choice.lane_bytes = needed.device ? 0 : free_here - needed.host;
   return choice;
+}
+
+JobEngine engine_of_job(const Experiment& experiment, u32 replicas, const EngineChoice& requested) {
+  const auto plan = make_plan(experiment);
+  const JobSize job{plan->layout().kinds[0].count, replicas};
+  return {resolve_backend(requested, job, 0, plan->facts().cost).backend, cuda_bytes(plan->layout())};
 }
 
 namespace {

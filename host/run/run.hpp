@@ -51,8 +51,19 @@ void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32>
 
 /// Returns the engine for a job of `replicas` replicas. Replaces the backend "auto" by the one chosen, and sets how
 /// much memory is free in addition to the job's largest use, so that lane state may use it. Throws ConfigError if the
-/// job needs more than the free memory of the machine or the GPU. `kept_states`: number of copies of a state that the
-/// caller keeps.
+/// job needs more than the free memory of the machine or the GPU; for the GPU DeviceFull if `requested.beside_others`.
+/// `kept_states`: number of copies of a state that the caller keeps.
 EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& requested, u32 kept_states = 0);
+
+/// Properties of a job that a sweep reads before it starts the job.
+struct JobEngine {
+  std::string backend;  ///< "cpu" or "cuda"
+  u64 device_bytes;     ///< device memory of a replica without lane state
+};
+
+/// Returns the engine of a job of `replicas` replicas, of which `requested.jobs` run at the same time. Free memory is
+/// not considered, because jobs that run at present may end before this one starts. Throws ConfigError if the network
+/// cannot be built or the backend is not available.
+JobEngine engine_of_job(const Experiment& experiment, u32 replicas, const EngineChoice& requested);
 
 }  // namespace flitlab

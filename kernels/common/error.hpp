@@ -17,4 +17,10 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Exception: the device has too little free memory for a job. A sweep runs the job again when another job has ended.
+class DeviceFull : public RunError {
+ public:
+  using RunError::RunError;
+};
+
 }  // namespace flitlab

@@ -132,7 +132,7 @@ class CudaEngine : public Engine {
     std::vector<u32> all(rows_.size());
     for (u32 r = 0; r < all.size(); ++r) all[r] = r;
     launch<typename Model::Start>(all, 1);
-    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+    wait_for_own_stream();
   }
 
   std::string backend() const override { return "cuda"; }
@@ -147,7 +147,7 @@ class CudaEngine : public Engine {
 
   void advance(u32 cycles, std::span<const u32> active) override {
     launch<typename Model::Cycle>(active, cycles);
-    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+    wait_for_own_stream();
     now_ += cycles;
   }
 
@@ -250,6 +250,7 @@ class CudaEngine : public Engine {
     write_field(alone(kind, field), FieldInfo{"", 0, field.count, field.element_bytes}, rows.data(), kWidth, in);
     FLITLAB_CUDA_CHECK(cudaMemcpy2D(item_start(replica, kind, 0, field), pitch, rows.data(), row, row, blocks,
                                     cudaMemcpyHostToDevice));
+    wait_for_own_stream();
   }
 
   /// The elements of an item lie kWidth elements apart.
@@ -262,6 +263,7 @@ class CudaEngine : public Engine {
     const std::size_t bytes = field.element_bytes;
     FLITLAB_CUDA_CHECK(cudaMemcpy2D(item_start(replica, kind, item, field), kWidth * bytes, in, bytes, bytes,
                                     field.count, cudaMemcpyHostToDevice));
+    wait_for_own_stream();
   }
 
   u64 state_hash(u32 replica) const override {

@@ -130,7 +130,8 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   CudaLaneEngine(const typename Model::Table& table, const typename Model::Table& device_table, StateLayout layout,
                  std::vector<ReplicaRow> rows)
       : Base(device_table, std::move(layout), std::move(rows)),
-        lanes_(table, device_table, this->replicas(), this->job_) {
+        lanes_(table, device_table, this->replicas(), this->job_),
+        converted_(this->replicas()) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     for (const auto kernel : {kKernel, kResidentKernel})
       FLITLAB_CUDA_CHECK(
@@ -154,7 +155,7 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
     }
     change_form(old, true, this->now_);
     step(cycles, active);
-    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+    wait_for_own_stream();
     this->now_ += cycles;
     for (u32 replica : active) this->forms_[replica] = {false, true, this->now_};
   }
@@ -170,12 +171,12 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   void change_form(std::span<const u32> which, bool into_lanes, Cycle now) const {
     if (which.empty()) return;
     DeviceJob<Model> canonical = this->job_;
-    const DeviceArray<u32> list(which.data(), which.size());
-    canonical.active = list.data();
+    converted_.copy_from(which.data(), which.size());
+    canonical.active = converted_.data();
     canonical.active_count = static_cast<u32>(which.size());
     launch_for_each(lane_form_kernel<Lanes, Model>, u64{canonical.active_count} * lanes_.job.items(), lanes_.job,
                     canonical, now, into_lanes);
-    FLITLAB_CUDA_CHECK(cudaDeviceSynchronize());
+    wait_for_own_stream();
   }
 
   /// Launches the kernel for `cycles` cycles. If a network is one block of items, a block of threads processes two
@@ -208,7 +209,8 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   }
 
   const Lanes lanes_;
-  u32 shared_limit_ = 0;  ///< bytes, per block of threads
+  mutable DeviceArray<u32> converted_;  ///< list of the replicas that a launch converts
+  u32 shared_limit_ = 0;                ///< bytes, per block of threads
 };
 
 }  // namespace flitlab

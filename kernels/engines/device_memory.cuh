@@ -5,15 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/engines/cuda_check.cuh"
+#include "kernels/engines/cuda_launch.cuh"
 
 namespace flitlab {
 
-/// Exception: the device has too little free memory.
-struct DeviceFull : RunError {
-  using RunError::RunError;
-};
-
+/// Copies end before the functions return, so that the next call may come from another host thread (cuda_launch.cuh).
 template <class T>
 class DeviceArray {
  public:
@@ -34,13 +30,19 @@ class DeviceArray {
   std::size_t size() const { return size_; }
 
   void copy_from(const T* host, std::size_t n, std::size_t at = 0) {
-    if (n) FLITLAB_CUDA_CHECK(cudaMemcpy(data_ + at, host, n * sizeof(T), cudaMemcpyHostToDevice));
+    if (!n) return;
+    FLITLAB_CUDA_CHECK(cudaMemcpy(data_ + at, host, n * sizeof(T), cudaMemcpyHostToDevice));
+    wait_for_own_stream();
   }
   void copy_to(T* host, std::size_t n, std::size_t at = 0) const {
-    if (n) FLITLAB_CUDA_CHECK(cudaMemcpy(host, data_ + at, n * sizeof(T), cudaMemcpyDeviceToHost));
+    if (!n) return;
+    wait_for_own_stream();  // for the kernels that write the array; the copy itself would poll
+    FLITLAB_CUDA_CHECK(cudaMemcpy(host, data_ + at, n * sizeof(T), cudaMemcpyDeviceToHost));
   }
   void zero() {
-    if (size_) FLITLAB_CUDA_CHECK(cudaMemset(data_, 0, size_ * sizeof(T)));
+    if (!size_) return;
+    FLITLAB_CUDA_CHECK(cudaMemset(data_, 0, size_ * sizeof(T)));
+    wait_for_own_stream();
   }
 
  private:

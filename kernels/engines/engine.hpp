@@ -30,6 +30,10 @@ struct EngineChoice {
   u32 width = 1;     ///< items side by side in memory; 32 is the CUDA layout, for tests on a CPU
   LaneUse lanes = LaneUse::kWhenBusy;
   u64 lane_bytes = ~u64{0};  ///< most memory for lane state, in addition to the canonical state
+  u32 jobs = 1;  ///< jobs of about this size that run at the same time, this one included; for the estimate of "auto"
+  /// Other jobs of a sweep use the device, and will end: if the device has too little memory for the job with lane
+  /// state, the engine throws DeviceFull.
+  bool beside_others = false;
 };
 
 /// Device fault found by an audit.

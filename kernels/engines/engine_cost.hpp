@@ -152,9 +152,26 @@ constexpr double lanes_cycle_ns(const JobSize& job, const DeviceSize& device, co
          (std::max(cost.loads * kLoadNs, of_one * cost.warp_group * busy_ns(cost)) + barrier);
 }
 
-constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost) {
-  if (cost.warp_group) return kHostNs + lanes_cycle_ns(job, device, cost);
-  return kHostNs + std::min(block_cycle_ns(job, device, cost), grid_cycle_ns(job, device, cost));
+/// Returns how many times as long as one grid of `blocks` blocks `jobs` such grids take. They run at the same time
+/// while they have at most as many blocks as the device has multiprocessors (kernels/engines/grid_queue.hpp).
+constexpr double rounds_of_grids(u32 jobs, double blocks, const DeviceSize& device) {
+  return ceil_of(jobs, std::max(1u, static_cast<u32>(device.multiprocessors / blocks)));
+}
+
+/// Returns the time in which each of `jobs` jobs of this size advances by a cycle, ns, if they run at the same time.
+/// Blocks of all jobs share the device like the replicas of one job. The host's work for the jobs is assumed to be done
+/// for one after the other, which is an upper bound.
+constexpr double cuda_cycle_ns(const JobSize& job, const DeviceSize& device, const EngineCost& cost, u32 jobs = 1) {
+  const JobSize all{job.items, job.replicas * jobs};
+  const double host = jobs * kHostNs;
+  if (cost.warp_group) {
+    const double of_network = ceil_of(job.items, cost.warp_group);
+    if (of_network <= cost.warp_groups) return host + lanes_cycle_ns(all, device, cost);
+    return host + rounds_of_grids(jobs, of_network * job.replicas, device) * lanes_cycle_ns(job, device, cost);
+  }
+  if (runs_in_blocks(job, device, cost)) return host + block_cycle_ns(all, device, cost);
+  const double blocks = ceil_of(static_cast<double>(job.items) * job.replicas, grid_threads(job, device));
+  return host + rounds_of_grids(jobs, blocks, device) * grid_cycle_ns(job, device, cost);
 }
 
 }  // namespace flitlab

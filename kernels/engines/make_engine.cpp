@@ -12,11 +12,12 @@ namespace {
 
 /// Whether the device in use is probably faster than the CPU and has enough memory. A device that cannot be queried
 /// (another process uses it exclusively, for example) is not used.
-bool cuda_pays(const JobSize& job, u64 bytes, u32 threads, const EngineCost& cost) try {
+bool cuda_pays(const JobSize& job, u64 bytes, const EngineChoice& choice, const EngineCost& cost) try {
   const std::vector<CudaDevice> devices = cuda_devices();
   if (devices.empty() || bytes > cuda_free_memory()) return false;
   const DeviceSize device{devices.front().multiprocessors, kBlockThreads};
-  return cuda_cycle_ns(job, device, cost) < cpu_cycle_ns(job, threads, cost);
+  const JobSize all{job.items, job.replicas * choice.jobs};
+  return cuda_cycle_ns(job, device, cost, choice.jobs) < cpu_cycle_ns(all, choice.threads, cost);
 } catch (const RunError&) {
   return false;
 }
@@ -40,7 +41,7 @@ EngineChoice resolve_backend(EngineChoice choice, const JobSize& job, u64 bytes,
     throw ConfigError("backend cuda cannot be used: " + why_not + " Use backend cpu or auto.");
   if (choice.threads == 0) choice.threads = std::max(1u, std::thread::hardware_concurrency());
   if (choice.backend == "auto")
-    choice.backend = why_not.empty() && !choice.traced && cuda_pays(job, bytes, choice.threads, cost) ? "cuda" : "cpu";
+    choice.backend = why_not.empty() && !choice.traced && cuda_pays(job, bytes, choice, cost) ? "cuda" : "cpu";
   return choice;
 }
 

@@ -25,9 +25,10 @@ template <CpuUnit unit, class Table>
 std::unique_ptr<Engine> make_cpu_engine(const Table& table, const StateLayout& layout,
                                         const std::vector<ReplicaRow>& rows, const EngineChoice& choice);
 
+/// `beside_others`: EngineChoice::beside_others.
 template <class Table>
 std::unique_ptr<Engine> make_cuda_engine(const Table& table, const StateLayout& layout,
-                                         const std::vector<ReplicaRow>& rows);
+                                         const std::vector<ReplicaRow>& rows, bool beside_others);
 
 /// Returns why the CUDA engine cannot be used, or "" if it can.
 std::string cuda_unavailable();
@@ -48,7 +49,7 @@ std::unique_ptr<Engine> make_engine(const Table& table, const StateLayout& layou
   const JobSize job{layout.kinds[0].count, static_cast<u32>(rows.size())};
   const EngineChoice choice = resolve_backend(wanted, job, cuda_bytes(layout) * rows.size(), Table::cost);
 #ifdef FLITLAB_CUDA
-  if (choice.backend == "cuda") return make_cuda_engine(table, layout, rows);
+  if (choice.backend == "cuda") return make_cuda_engine(table, layout, rows, choice.beside_others);
 #endif
   if (choice.width != 1) {
 #ifdef FLITLAB_WIDE

@@ -30,7 +30,8 @@ struct Allocation {
 std::map<const std::byte*, Allocation> allocations;  ///< by the first byte of the array
 std::mutex changes;                                  ///< guards these variables
 std::size_t in_use = 0;                              ///< bytes allocated
-int users = 0;                                       ///< number of OnDevice objects
+bool accessible = false;                             ///< an OnDevice object exists
+std::mutex device;                                   ///< held by the OnDevice object
 
 void protect(const Allocation& a, int how) {
   if (!mprotect(a.pages, a.page_bytes, how)) return;
@@ -55,9 +56,9 @@ cudaError_t copy(const void* on_device, std::size_t device_bytes, const void* on
   on_host ? cuda_on_host::count_copy_call(device_bytes) : cuda_on_host::count_launch_call();
   const Allocation* a = allocation_of(on_device, device_bytes);
   if (!a || allocation_of(on_host, 0)) return cudaErrorInvalidValue;
-  if (!users) protect(*a, PROT_READ | PROT_WRITE);
+  if (!accessible) protect(*a, PROT_READ | PROT_WRITE);
   work();
-  if (!users) protect(*a, PROT_NONE);
+  if (!accessible) protect(*a, PROT_NONE);
   return cudaSuccess;
 }
 
@@ -66,15 +67,19 @@ cudaError_t copy(const void* on_device, std::size_t device_bytes, const void* on
 namespace cuda_on_host {
 
 OnDevice::OnDevice() {
+  device.lock();
   const std::lock_guard lock(changes);
-  if (users++) return;
+  accessible = true;
   for (const auto& [first, a] : allocations) protect(a, PROT_READ | PROT_WRITE);
 }
 
 OnDevice::~OnDevice() {
-  const std::lock_guard lock(changes);
-  if (--users) return;
-  for (const auto& [first, a] : allocations) protect(a, PROT_NONE);
+  {
+    const std::lock_guard lock(changes);
+    accessible = false;
+    for (const auto& [first, a] : allocations) protect(a, PROT_NONE);
+  }
+  device.unlock();
 }
 
 void on_device(const std::function<void()>& work) {
@@ -95,7 +100,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   const Allocation array{static_cast<std::byte*>(pages), page_bytes, bytes};
   protect(array, PROT_READ | PROT_WRITE);
   std::memset(pages, 0xA5, page_bytes);  // fresh memory of a GPU is not zero either
-  protect(array, PROT_NONE);
+  if (!accessible) protect(array, PROT_NONE);
   in_use += bytes;
   *data = array.pages + (page_bytes - aligned);
   allocations[static_cast<std::byte*>(*data)] = array;

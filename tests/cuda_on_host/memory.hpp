@@ -4,7 +4,8 @@
 
 namespace cuda_on_host {
 
-/// Makes device memory accessible to all threads during this object's lifetime.
+/// The right of a host thread to run code on the device: one thread at a time has it. Device memory is accessible
+/// during this object's lifetime.
 struct OnDevice {
   OnDevice();
   ~OnDevice();

@@ -1,7 +1,6 @@
 /// Launches of kernels, and the functions that kernels call. The threads of a launch run one at a time (wave.hpp).
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <string_view>
 
 #include "cuda_runtime.h"
@@ -57,19 +56,17 @@ void barrier_of_grid() {
 
 cudaError_t launch(dim3 grid, dim3 block, std::size_t shared_bytes, bool cooperative,
                    const std::function<void()>& thread) {
-  static std::mutex one_at_a_time;  // several host threads may launch
   static std::uint64_t random = 0;
   static unsigned seed = ~0u;
   if (!grid.x || !block.x || block.x > static_cast<unsigned>(max_threads_per_block()))
     return cudaErrorInvalidConfiguration;
   if (shared_bytes > kSharedBytes) return cudaErrorInvalidValue;
   if (cooperative && grid.x > kMultiprocessors) return cudaErrorCooperativeLaunchTooLarge;
-  const std::lock_guard lock(one_at_a_time);
+  const OnDevice here;  // one launch at a time
   count_launch_call();
   count_blocks(grid.x);
   read_omitted();
   if (const unsigned wanted = from_environment("CUDA_ON_HOST_SEED", 1); wanted != seed) random = seed = wanted;
-  const OnDevice here;
   blockDim = block;
   gridDim = grid;
   cooperates = cooperative;

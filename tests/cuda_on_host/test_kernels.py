@@ -12,7 +12,8 @@ MODELS = sorted(path.parent.name for path in (ROOT / "kernels/routers").glob("*/
 # Bytes per thread. Arrays with run-time indices lie there, in device memory: two bytes for each of up to 64 ports.
 STACK = 160
 
-NVCC = ["nvcc", "-std=c++20", "-arch=sm_90", "--fmad=false", "--expt-relaxed-constexpr", "--extended-lambda",
+NVCC = ["nvcc", "-std=c++20", "-arch=sm_90", "--default-stream=per-thread", "--fmad=false",
+        "--expt-relaxed-constexpr", "--extended-lambda",
         "-DFLITLAB_CUDA", "-Xptxas", "-v", "-cubin", "-I", str(ROOT)]  # as CMakeLists.txt calls it
 PROPERTIES = re.compile(r"Function properties for (\w+)\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, "
                         r"(\d+) bytes spill loads")

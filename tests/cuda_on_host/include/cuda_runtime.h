@@ -10,6 +10,7 @@
 #define CUDA_ON_HOST 1
 #define __CUDACC__ 1
 #define __CUDA_ARCH__ 800
+#define CUDA_API_PER_THREAD_DEFAULT_STREAM 1  // streams are not emulated: all calls end before they return
 
 #define __host__
 #define __device__
@@ -71,7 +72,16 @@ cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* all);
-cudaError_t cudaDeviceSynchronize();
+
+using cudaStream_t = const void*;
+using cudaEvent_t = void*;
+inline constexpr cudaStream_t cudaStreamPerThread = nullptr;
+enum { cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
 
 struct cudaFuncAttributes {
   int maxThreadsPerBlock;

@@ -195,6 +195,24 @@ TEST(EngineCost, ManyNetworksAreNotRunOneAfterTheOther) {
   EXPECT_LT(all, cpu_cycle_ns({5000, 100}, kCores, kVc) / 2);
 }
 
+/// Jobs in blocks share the device like the replicas of one job, beside the host's work for each job. Of the grids with
+/// 64 blocks two run at the same time on 132 multiprocessors, of those with 128 blocks one.
+TEST(EngineCost, OfJobsAtTheSameTimeIsDerivedFromOne) {
+  for (u32 jobs : {1u, 2u, 3u, 32u}) {
+    const double host = jobs * kHostNs;
+    EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 20}, kH200, kLanes, jobs),
+                     host + lanes_cycle_ns({64, 20 * jobs}, kH200, kLanes));
+    EXPECT_DOUBLE_EQ(cuda_cycle_ns({4096, 2}, kH200, kLanes, jobs),
+                     host + (jobs + 1) / 2 * lanes_cycle_ns({4096, 2}, kH200, kLanes));
+    EXPECT_DOUBLE_EQ(cuda_cycle_ns({64, 20}, kH200, kVc, jobs), host + block_cycle_ns({64, 20 * jobs}, kH200, kVc));
+    EXPECT_DOUBLE_EQ(cuda_cycle_ns({4096, 1}, kH200, kVc, jobs), host + jobs * grid_cycle_ns({4096, 1}, kH200, kVc));
+    for (u32 items : {8u, 64u, 500u, 4096u, 32768u})  // at most the time of jobs that run one after the other
+      for (const EngineCost& cost : {kVc, kLanes})
+        EXPECT_LE(cuda_cycle_ns({items, 20}, kH200, cost, jobs),
+                  1.001 * jobs * cuda_cycle_ns({items, 20}, kH200, cost));
+  }
+}
+
 /// Estimated time never decreases with more work and never increases with more multiprocessors.
 TEST(EngineCost, IsMonotonous) {
   for (u32 items : {1u, 8u, 64u, 500u, 4096u, 32768u})
