@@ -11,8 +11,10 @@
 /// at most one entry in a list, so one thread processes it.
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/common/lists.hpp"
+#include "kernels/common/shared_words.hpp"
 
 namespace flitlab {
 
@@ -21,27 +23,14 @@ FLITLAB_INLINE u32 thread_of_block() { return threadIdx.x; }
 /// Waits for the first `threads` threads of the block, which are whole warps. (Barrier 0 is that of the whole block.)
 FLITLAB_INLINE void wait_for_threads(u32 threads) { __barrier_sync_count(1, threads); }
 FLITLAB_INLINE u32 next_entry(u32& count) { return atomicAdd(&count, 1u); }
+/// Reserves n entries of a list and returns the first.
+FLITLAB_INLINE u32 next_entries(u32& count, u32 n) { return atomicAdd(&count, n); }
 #else  // never called; nvcc also compiles steps for the host
 FLITLAB_INLINE u32 thread_of_block() { return 0; }
 FLITLAB_INLINE void wait_for_threads(u32) {}
 FLITLAB_INLINE u32 next_entry(u32& count) { return count++; }
+FLITLAB_INLINE u32 next_entries(u32& count, u32 n) { return std::exchange(count, count + n); }
 #endif
-
-/// Changes bits of a word that other threads of the step may change at the same time.
-FLITLAB_INLINE void set_bits(u32& word, u32 bits) {
-#if defined(__CUDA_ARCH__)
-  atomicOr(&word, bits);
-#else
-  word |= bits;
-#endif
-}
-FLITLAB_INLINE void clear_bits(u32& word, u32 bits) {
-#if defined(__CUDA_ARCH__)
-  atomicAnd(&word, ~bits);
-#else
-  word &= ~bits;
-#endif
-}
 
 /// Entries of a list that belong to a thread of a step. `Entry`: a number or a pointer.
 template <class Entry>

@@ -14,6 +14,7 @@
 /// | `ItemList` | items |
 /// | `SetList` | items, each with a set of members (bits 0 to 63) that is not empty |
 /// | `BitList` | members of items |
+/// | `FlatBitList` | members of items, which any thread of a GPU's block visits (flat_lists.hpp) |
 /// | `KindList` | members of items, sorted by kinds of work; not for a CPU's arrays |
 /// | `MoveList` | members of items, each with a byte; at most one entry for each eight members |
 /// | `PortList` | ports (0 to 7) of items |
@@ -307,7 +308,7 @@ struct RareByteList<1> : ByteList<1> {
 };
 
 /// Most items of the step of a block of GPU threads (block_lists.hpp). The shared memory of Blue Gene/L's lists is
-/// 26 KiB.
+/// 26 KiB, of the T3E's lists 78 KiB.
 inline constexpr u32 kGpuBlock = 256;
 
 /// `kRoom`: most actions for each item.

@@ -284,7 +284,6 @@ class CudaEngine : public Engine {
   template <class List>
   static u32 shared_bytes(u32 threads) {
     constexpr u32 kBytes = bytes_in_block<kWidth>(static_cast<List*>(nullptr));
-    static_assert(WorkList::bytes(kBlockThreads) + kBytes <= 48 << 10, "more needs cudaFuncSetAttribute");
     return WorkList::bytes(threads) + kBytes;
   }
 
@@ -304,6 +303,7 @@ class CudaEngine : public Engine {
     if (active.empty() || !cycles) return;
     choose(active);
     const auto kernel = step_kernel<Model, List>;
+    allow_shared_bytes(kernel, shared_bytes<List>(kBlockThreads));
     const JobSize size{job_.placement.count[0], job_.active_count};
     const DeviceSize device{multiprocessors(), most_threads(kernel)};
     if (runs_in_blocks(size, device, Model::Table::cost)) {

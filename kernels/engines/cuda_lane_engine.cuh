@@ -133,9 +133,7 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
         lanes_(table, device_table, this->replicas(), this->job_),
         converted_(this->replicas()) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    for (const auto kernel : {kKernel, kResidentKernel})
-      FLITLAB_CUDA_CHECK(
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_limit_)));
+    for (const auto kernel : {kKernel, kResidentKernel}) allow_shared_bytes(kernel, shared_limit_);
   }
 
   /// Returns whether a block of threads on the device has room for a warp group.

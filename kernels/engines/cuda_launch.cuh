@@ -57,6 +57,14 @@ u32 most_threads(Kernel* kernel) {
   return static_cast<u32>(attributes.maxThreadsPerBlock) / 32 * 32;
 }
 
+/// Lets a kernel be launched with up to `most_bytes` of shared memory per block; CUDA allows 48 KiB by itself.
+template <class Kernel>
+void allow_shared_bytes(Kernel* kernel, u32 most_bytes) {
+  if (most_bytes > 48u << 10)
+    FLITLAB_CUDA_CHECK(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(most_bytes)));
+}
+
 /// Returns an attribute of the device in use.
 inline u32 device_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;

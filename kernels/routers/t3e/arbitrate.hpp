@@ -9,7 +9,7 @@
 namespace flitlab::t3e {
 
 /// Requests and grants of a router in one clock.
-struct Bids {
+struct alignas(8) Bids {
   u8 output[kPorts];            ///< [output port] output VCs that can send now (bits)
   u8 vc[kPorts];                ///< [input port] VC with the right to request
   u8 won[kPorts];               ///< [input port] output ports won (bits)
@@ -22,10 +22,10 @@ template <class V, int W>
 FLITLAB_INLINE void drop_flit(const V& v, const Item<W>& router, RouterControl& control, u32 index, u32 port, u32 vc,
                               InputVc& in, Cycle now) {
   --in.flits;
-  --control.buffered;
+  subtract_from(control.buffered, 1);
   outbox_of<Outbox<V>>(v, now).credit(port, v.t.peers[index * kPorts + port], vc);
   count(*v.shard, Total::kFlitsDropped);
-  if (!in.flits) control.ready &= ~(u64{1} << bit_of(port, vc));
+  clear_bit(control.ready, bit_of(port, vc), !in.flits);
   const bool tail = --in.left == 0;
   if (tail) {
     count(*v.shard, Total::kPacketsDropped);
@@ -64,14 +64,15 @@ FLITLAB_INLINE u32 select_requester(PortState& port, u32 set) {
   return vc;
 }
 
-/// Records the request of a packet for its deterministic output VC. No flit of the packet has left yet.
+/// Records the request of a packet for its deterministic output VC. No flit of the packet has left yet. Returns whether
+/// the VC has no owner and no other request in RouterControl::asked.
 template <class V, int W>
-FLITLAB_INLINE void request_deterministic(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
+FLITLAB_INLINE bool request_deterministic(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
                                           const InputVc& in) {
   OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
   const u32 owner = out.owner;
-  out.asked_by |= u64{owner != input_bit} << input_bit;
-  control.asked |= u64{owner == kNoVc} << bit_of(in.out_port, in.out_vc);
+  set_bit(out.asked_by, input_bit, owner != input_bit);
+  return set_bit(control.asked, bit_of(in.out_port, in.out_vc), owner == kNoVc);
 }
 
 /// Returns whether the packet also requests an adaptive VC.
@@ -97,9 +98,7 @@ FLITLAB_INLINE u32 request_adaptive(const V& v, const Item<W>& router, u32 port,
   }
   const bool found = best_vc != kNoVc;
   const u32 vc = found ? best_vc : kDeterministicVcs;
-  u8& requesters = bids.adaptive[best_port][vc - kDeterministicVcs];
-  const bool first = found & (requesters == 0);
-  requesters = static_cast<u8>(requesters | u32{found} << port);
+  const bool first = set_bit_of_byte(bids.adaptive[best_port], vc - kDeterministicVcs, port, found);
   return first ? bit_of(best_port, vc) : kNone;
 }
 
@@ -128,15 +127,17 @@ FLITLAB_INLINE void grant_adaptive(const V& v, const Item<W>& router, u32 bit, c
 
 /// Lets the output VCs that an input VC has won compete for their output ports. A deterministic output VC competes only
 /// with a credit and at an open port. If no output VC competes, the input port passes on the right to request.
-template <class V, int W>
-FLITLAB_INLINE void compete(const V& v, const Item<W>& router, u32 port, u32 vc, u32 closed, Bids& bids) {
+/// Calls competes(whether, port) for ports: whether the output VC is the first that competes for the port.
+template <class V, int W, class Competes>
+FLITLAB_INLINE void compete(const V& v, const Item<W>& router, u32 port, u32 vc, u32 closed, Bids& bids,
+                            Competes&& competes) {
   const InputVc& in = input_vc(v, router, port, vc);
   const OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
   const bool sends = (out.owner == bit_of(port, vc)) & (out.credits != 0) & !(closed >> in.out_port & 1);
   const bool adaptive = in.adaptive_port != kNoVc;
   const u32 adaptive_port = in.adaptive_port % kPorts;
-  bids.output[in.out_port] = static_cast<u8>(bids.output[in.out_port] | u32{sends} << in.out_vc);
-  bids.output[adaptive_port] = static_cast<u8>(bids.output[adaptive_port] | u32{adaptive} << in.adaptive_vc % kMaxVcs);
+  competes(set_bit_of_byte(bids.output, in.out_port, in.out_vc, sends), in.out_port);
+  competes(set_bit_of_byte(bids.output, adaptive_port, in.adaptive_vc % kMaxVcs, adaptive), adaptive_port);
   PortState& state = router.at(v.t.router_fields.port, port);
   state.asking = vc_if(sends | adaptive, vc);
 }
@@ -157,9 +158,7 @@ FLITLAB_INLINE u32 choose_sender(const V& v, const Item<W>& router, u32 port, Bi
   const u32 vc = select(set >> holder & 1, holder,
                         next);  // kNoVc % 32 is not in any set
   bids.sender[port] = static_cast<u8>(vc);
-  const u32 winner = output_vc(v, router, port, vc).owner / 8u;
-  bids.won[winner] = static_cast<u8>(bids.won[winner] | 1u << port);
-  return winner;
+  return output_vc(v, router, port, vc).owner / 8u;
 }
 
 /// Returns whether an input VC holds its output port and has a credit, so that it sends without arbitration.
@@ -189,15 +188,21 @@ FLITLAB_INLINE bool has_credit_next(const V& v, const Item<W>& router, u32 port,
   return byte_of_port(router.at(v.t.router_fields.credit_mail, (now + 1) & v.t.slot_mask), port) == vc + 1;
 }
 
-/// Cancels the other of a packet's two requests when its head leaves by output VC (out_port, out_vc).
+/// Cancels the other of a packet's two requests when its head leaves by output VC (out_port, out_vc). Returns whether
+/// the packet has won the deterministic output VC without using it; release() must follow, after all cancellations.
 template <class V, int W>
-FLITLAB_INLINE void cancel_other_request(const V& v, const Item<W>& router, RouterControl& control, u32 input_bit,
-                                         InputVc& in, u32 out_port, u32 out_vc) {
-  if (in.adaptive_port == out_port && in.adaptive_vc == out_vc)
-    cancel_request(control, output_vc(v, router, in.out_port, in.out_vc), in.out_port, in.out_vc, input_bit);
-  else if (in.adaptive_port != kNoVc)
-    release(control, output_vc(v, router, in.adaptive_port, in.adaptive_vc), in.adaptive_port, in.adaptive_vc);
+FLITLAB_INLINE bool cancel_other_request(const V& v, const Item<W>& router, u32 input_bit, InputVc& in, u32 out_port,
+                                         u32 out_vc) {
+  bool owns = false;
+  if (in.adaptive_port == out_port && in.adaptive_vc == out_vc) {
+    OutputVc& out = output_vc(v, router, in.out_port, in.out_vc);
+    clear_bit(out.asked_by, input_bit);
+    owns = out.owner == input_bit;
+  } else if (in.adaptive_port != kNoVc) {
+    output_vc(v, router, in.adaptive_port, in.adaptive_vc).owner = kNoVc;  // adaptive VCs have no pending requests
+  }
   in.adaptive_port = kNoVc;
+  return owns;
 }
 
 /// After a flit has crossed: decides whether its input VC keeps the right to request and whether its output VC keeps
@@ -209,8 +214,8 @@ FLITLAB_INLINE void update_rights(const V& v, const Item<W>& router, RouterContr
   PortState& out_state = router.at(v.t.router_fields.port, out_port);
   const u32 flits = in.flits - 1u;
   in.flits = static_cast<u16>(flits);
-  --control.buffered;
-  control.ready ^= u64{flits == 0} << bit_of(port, vc);  // the bit was set
+  subtract_from(control.buffered, 1);
+  clear_bit(control.ready, bit_of(port, vc), flits == 0);
   const bool slow = v.t.io_interval > 1 && (out_port == kIoPort || port == kIoPort);
   const bool more = (flits != 0) | has_flit_next(v, router, port, vc, now);
   const bool room =

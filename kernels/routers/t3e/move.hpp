@@ -2,6 +2,7 @@
 /// Departure of a flit from a router, and promotion of a packet to the front of its input VC.
 #include "kernels/common/outbox.hpp"
 #include "kernels/common/philox.hpp"
+#include "kernels/common/shared_words.hpp"
 #include "kernels/routers/t3e/route.hpp"
 #include "kernels/routers/t3e/streams.hpp"
 #include "kernels/routers/t3e/totals.hpp"
@@ -66,15 +67,7 @@ FLITLAB_INLINE Out outbox_of(const V& v, Cycle now) {
 /// Frees an output VC. If the VC has requesters, they compete for it again.
 FLITLAB_INLINE void release(RouterControl& control, OutputVc& out, u32 port, u32 vc) {
   out.owner = kNoVc;
-  if (out.asked_by) control.asked |= u64{1} << bit_of(port, vc);
-}
-
-/// Cancels the request of input VC `input_bit` for its deterministic output VC, and frees that VC if `input_bit` has
-/// won it.
-FLITLAB_INLINE void cancel_request(RouterControl& control, OutputVc& out, u32 port, u32 vc, u32 input_bit) {
-  out.asked_by &= ~(u64{1} << input_bit);
-  if (out.owner == input_bit) release(control, out, port, vc);
-  if (!out.asked_by) control.asked &= ~(u64{1} << bit_of(port, vc));
+  set_bit(control.asked, bit_of(port, vc), out.asked_by != 0);
 }
 
 /// Returns whether flit number `flit` of a packet is corrupted on the link of the packet's hop number `hop`. The result
@@ -141,7 +134,6 @@ FLITLAB_INLINE void send_head(const V& v, const Out& outbox, const Item<W>& rout
     take_hop(copy, router.at(t.router_fields.registers).pwho, v.routers[peer.item].at(t.router_fields.registers).pwho);
   }
   out.tail = next_position(out.tail, most_packets_of(t, out_vc));
-  out.owner = static_cast<u8>(bit_of(port, vc));
   in.stage = FrontState::kFlowing;
   in.out_port = static_cast<u8>(out_port);
   in.out_vc = static_cast<u8>(out_vc);

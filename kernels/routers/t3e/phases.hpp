@@ -59,6 +59,17 @@ struct RouterPhase {
     step<kBulkRouters>(v, list, n, now);
   }
 
+  /// What a block of GPU threads shares.
+  template <int>
+  struct InBlock : SharedLists {};
+
+  /// Does the work of the routers of `due`, on a GPU. All threads of the block call it.
+  template <class Due, int W>
+  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
+    step_in_block(due, shared.routers, shared,
+                  [&](const auto& items) __attribute__((always_inline)) { step_of_block(items, shared, now); });
+  }
+
   template <class V>
   FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
     if (due(v, index, now)) work(v, index, now);

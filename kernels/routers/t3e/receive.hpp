@@ -7,7 +7,8 @@ namespace flitlab::t3e {
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
   const u32 capacity = buffer_of(v.t, vc);  // ports of terminals have no adaptive VCs
-  if (++output_vc(v, router, port, vc).credits > capacity) raise_fault(control.fault, kFaultCreditOverflow, port);
+  if (++output_vc(v, router, port, vc).credits > capacity)
+    raise_shared_fault(control.fault, kFaultCreditOverflow, port);
 }
 
 /// Returns a free adaptive VC of an output port with room for a whole packet, or kNoVc.
@@ -74,8 +75,8 @@ template <class V, int W>
 FLITLAB_INLINE void make_flit_ready(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 flit) {
   const u32 vc = (flit & kVcBits) - 1u;
   const u32 capacity = buffer_of(v.t, vc);
-  if (++input_vc(v, router, port, vc).flits > capacity) raise_fault(control.fault, kFaultBufferOverflow, port);
-  control.ready |= u64{1} << bit_of(port, vc);
+  if (++input_vc(v, router, port, vc).flits > capacity) raise_shared_fault(control.fault, kFaultBufferOverflow, port);
+  set_bit(control.ready, bit_of(port, vc));
 }
 
 /// Writes the events of the heads that arrive in a slot.

@@ -176,7 +176,7 @@ struct TableFields {
 
 /// The plan. Members that terminals use have the same names in every model.
 struct Table {
-  static constexpr EngineCost cost{.cpu_ns = 145, .loads = 178, .blocks = 13, .bytes = 2300};
+  static constexpr EngineCost cost{.cpu_ns = 145, .loads = 178, .blocks = 13, .bytes = 2300, .block_items = 256};
 
   static constexpr bool kSmall = true;
   static constexpr u32 concentration = 1;

@@ -78,6 +78,28 @@ TEST(GpuSmall, ReplicasThatShareAWarpAreTheSame) {
   for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r)) << "replica " << r;
 }
 
+/// Blocks of threads that list the work of several replicas (EngineCost::block_items): twelve networks of different
+/// loads on a device of three multiprocessors.
+TEST(GpuBlocks, ReplicasThatShareABlockAreTheSame) {
+  if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  for (const char* kind : {"bgl", "metro", "t3e"}) {
+    std::vector<Experiment> replicas;
+    std::vector<u32> all;
+    for (u32 r = 0; r < 12; ++r) {
+      replicas.push_back(experiment("router.kind=", kind, " run.seed=", r + 1, " traffic.load=", 0.06 * (r + 1)));
+      all.push_back(r);
+    }
+    const auto plan = make_plan(replicas.front());
+    const auto gpu = plan->make_engine(replicas, kGpu), cpu = plan->make_engine(replicas, {"cpu", 1});
+    device_calls();  // counts from here on
+    for (Engine* engine : {gpu.get(), cpu.get()}) engine->advance(150, all);
+    if (const auto calls = device_calls()) {
+      EXPECT_EQ(calls->blocks, 3u) << kind;
+    }
+    for (u32 r : all) ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu, *cpu, r)) << kind << ", replica " << r;
+  }
+}
+
 /// Networks with more routers than a block can take. They need barriers of the whole grid.
 class GpuGrid : public Gpu {};
 
