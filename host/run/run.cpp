@@ -71,7 +71,7 @@ EngineChoice choose_engine(const Plan& plan, u32 replicas, const EngineChoice& r
             : "About " + std::to_string(available / (first / plan.topology().routers + 1)) + " routers would fit.");
   };
   const u64 free_here = free_memory();
-  if (requested.beside_others && needed.device > cuda_free_memory())
+  if (needed.device && requested.beside_others && needed.device > cuda_free_memory())
     throw DeviceFull("the device has too little free memory for this job beside others.");
   if (needed.device) require(needed.device, one.device, two.device - one.device, cuda_free_memory(), " on the device");
   require(needed.host, one.host, two.host - one.host, free_here, "");
