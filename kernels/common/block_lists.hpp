@@ -98,37 +98,6 @@ struct SetList<kGpuBlock> {
   }
 };
 
-/// Flat: the members of an item belong to several threads, so that the threads of a warp have as much work as the
-/// others. Work for two members must not change the same word, except with atomics (set_bits).
-template <u32 kRoom, u32 kKinds>
-struct KindList<kGpuBlock, kRoom, kKinds> {
-  static constexpr u32 kMembers = kRoom <= 16 ? 16 : kRoom <= 64 ? 64 : 256;  ///< a power of two
-  static_assert(kGpuBlock * kMembers <= 1 << 16);
-  u16 entry[kKinds][kGpuBlock * kRoom];  ///< item * kMembers + member
-  u32 count[kKinds];
-  u32 threads;
-
-  FLITLAB_INLINE void clear(u32 its_threads) {
-    threads = its_threads;
-    for (u32& of_kind : count) of_kind = 0;
-  }
-  FLITLAB_INLINE void add(bool if_so, u32 kind, u32 item, u32 member) {
-    if (if_so) entry[kind][next_entry(count[kind])] = static_cast<u16>(item * kMembers + member);
-  }
-  template <class Visit>
-  FLITLAB_INLINE void for_each(Visit&& visit) const {
-    wait_for_threads(threads);
-    u32 kind = 0, k = thread_of_block();
-    FLITLAB_ROLLED while (true) {
-      while (kind < kKinds && k >= count[kind]) k -= count[kind++];
-      if (kind == kKinds) return;
-      const u32 its = entry[kind][k];
-      visit(its / kMembers, its % kMembers);
-      k += threads;
-    }
-  }
-};
-
 /// Has a set for each item, because parts of a step add members one by one. `kRoom`: at most 64.
 template <u32 kRoom>
 struct BitList<kGpuBlock, kRoom> {
@@ -187,5 +156,26 @@ FLITLAB_INLINE void step_in_block(const Due& due, BlockItems& items, Lists& list
     step(ItemsOfBlock<Due>{due, items});
   }
 }
+
+/// Base of a phase whose step is written for one item and for a block of GPU threads: `Phase::step(items, lists, now)`,
+/// where `items` is OneItem or ItemsOfBlock, and `Lists<kMost>` are all lists that the step uses.
+template <class Phase, template <u32> class Lists>
+struct PhaseOfLists {
+  template <class V>
+  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
+    Lists<1> lists{};
+    Phase::step(OneItem<V>{v, index}, lists, now);
+  }
+
+  struct InBlock {
+    BlockItems items;
+    Lists<kGpuBlock> lists;
+  };
+  template <class Due>
+  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock& shared, Cycle now) {
+    step_in_block(due, shared.items, shared.lists,
+                  [&](const auto& items) __attribute__((always_inline)) { Phase::step(items, shared.lists, now); });
+  }
+};
 
 }  // namespace flitlab

@@ -48,8 +48,7 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
         const u32 items = Phase::items(any), all = items * replicas;
         const auto view = [&](u32 i) __attribute__((always_inline)) { return job.view(job.active[first + i / items]); };
         if constexpr (kInBlock<Phase>) {
-          using Shared = typename Phase::template InBlock<DeviceJob<Model>::kWidth>;
-          auto& shared = *reinterpret_cast<Shared*>(shared_memory() + WorkList::bytes(blockDim.x));
+          auto& shared = *reinterpret_cast<typename Phase::InBlock*>(shared_memory() + WorkList::bytes(blockDim.x));
           const auto work = [&](const u32* due, u32 begin, u32 n) __attribute__((always_inline)) {
             Phase::work_in_block(DueItems<DeviceJob<Model>>{job, first, items, due, begin, n}, shared, now);
           };
@@ -82,18 +81,18 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
 }
 
 /// Returns the shared memory, bytes, that the phases of a cycle need for `work_in_block`.
-template <int W, class Phase>
+template <class Phase>
 constexpr u32 bytes_of_phase() {
-  if constexpr (kInBlock<Phase>) return sizeof(typename Phase::template InBlock<W>);
+  if constexpr (kInBlock<Phase>) return sizeof(typename Phase::InBlock);
   return 0;
 }
-template <int W, class... Phases>
+template <class... Phases>
 constexpr u32 bytes_in_block(Step<Phases...>*) {
-  return std::max({0u, bytes_of_phase<W, Phases>()...});
+  return std::max({0u, bytes_of_phase<Phases>()...});
 }
-template <int W, class... Steps>
+template <class... Steps>
 constexpr u32 bytes_in_block(StepList<Steps...>*) {
-  return std::max({0u, bytes_in_block<W>(static_cast<Steps*>(nullptr))...});
+  return std::max({0u, bytes_in_block(static_cast<Steps*>(nullptr))...});
 }
 
 template <class Model>
@@ -283,8 +282,7 @@ class CudaEngine : public Engine {
   /// Returns the shared memory of a block of the step kernel.
   template <class List>
   static u32 shared_bytes(u32 threads) {
-    constexpr u32 kBytes = bytes_in_block<kWidth>(static_cast<List*>(nullptr));
-    return WorkList::bytes(threads) + kBytes;
+    return WorkList::bytes(threads) + bytes_in_block(static_cast<List*>(nullptr));
   }
 
   /// Returns the address of the first element of a field of an item.

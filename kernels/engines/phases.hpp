@@ -29,10 +29,11 @@
 ///   `static void work_in_bulk(const View&, const u32* list, u32 n, Cycle)`
 ///                                                     `run` for n items that are due; on a CPU, for the views for
 ///                                                     which this is faster; needs `due`
-///   `struct InBlock<W>`, `static void work_in_block(const Due&, InBlock<W>&, Cycle)`
+///   `struct InBlock`, `static void work_in_block(const Due&, InBlock&, Cycle)`
 ///                                                     `run` for the items of `Due` (DueItems, work_list.cuh), on a
 ///                                                     GPU; all threads of a block call it and share the lists in
-///                                                     InBlock; needs `due` (kernels/common/block_lists.hpp)
+///                                                     InBlock (kernels/common/block_lists.hpp); without `due`, for
+///                                                     all items
 /// Phases of one step run concurrently and in any order, over all items; a barrier separates steps and cycles.
 #include <tuple>
 

@@ -25,12 +25,12 @@ __device__ inline __attribute__((always_inline)) void work_on(const View& v, u32
     Phase::run(v, item, now);
 }
 
-/// Whether a block processes the due items of a phase together (`work_in_block`).
+/// Whether a block processes the items of a phase together (`work_in_block`).
 template <class Phase>
-constexpr bool kInBlock = requires { typename Phase::template InBlock<32>; };
+constexpr bool kInBlock = requires { typename Phase::InBlock; };
 
-/// Items of a block for `work_in_block`: a list of those that are due, or the `count` items from `begin` on if `list`
-/// is null. Consecutive items belong to one replica, then to the next.
+/// The items that a block processes with `work_in_block`. `list`: the numbers of the items that are due; null: all
+/// `count` items from number `begin` on. The items of a replica have consecutive numbers.
 template <class Job>
 struct DueItems {
   const Job& job;

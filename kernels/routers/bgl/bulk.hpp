@@ -28,83 +28,67 @@ struct NodeGroup {
   }
 };
 
-/// In shared memory.
-template <int W>
-struct NodeGroup<W, kGpuBlock> {
-  u64 bypass[kGpuBlock];
-  ItemList<kGpuBlock> with_head, with_tokens, from_software, freed, turning;
-
-  template <class Items>
-  FLITLAB_INLINE Item<W> node_of(const Items& items, u32 number) const {
-    return items.view(number).nodes[items.index(number)];
-  }
-  FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) {
-    for (auto* list : {&with_head, &with_tokens, &from_software, &freed, &turning}) list->clear(all.threads);
-  }
-};
-
 /// Largest number of queues of a node whose transfers can end in the same cycle.
 inline constexpr u32 kMostEnds = 8 * kDirections + kInjectionFifos;
 
-/// The lists that a step makes of the nodes of a group.
+/// Lists that a step makes of a group's nodes. It has references, because on a CPU each list is a variable: a compiler
+/// keeps the lengths of lists in registers only if the lists are separate objects.
 template <u32 kMost>
 struct StepLists {
-  SetList<kMost> free, coming, back;             ///< links, receivers, and directions with returned tokens
-  BitList<kMost, kDirections + kMostEnds> acks;  ///< links on which a token packet may go now
-  ItemList<kMost> here, waiting, uncontested, contended, stored;
-  u64 able[kMost];
+  /// Whether `leaving` and `arriving` are one list, so that a GPU has one copy of the code that ends a transfer.
+  static constexpr bool kOneListOfEnds = kMost == 1 || kMost == kGpuBlock;
 
-  /// Adds the senders and the queues of a node whose transfer may end.
-  FLITLAB_INLINE void add_ends(u32 i, u32 senders, u64 queues) {
-    by_link.add(i, senders);
-    others.add(i, queues);
+  SetList<kMost>&free, &coming, &back;            ///< links, receivers, and directions with returned tokens
+  SetList<kMost>&leaving, &arriving;              ///< senders and queues whose transfer may end
+  BitList<kMost, kDirections + kMostEnds>& acks;  ///< links on which a token packet may go now
+  ItemList<kMost>&here, &waiting, &uncontested, &contended, &stored;
+  u64* able;  ///< `[node]`: heads that may win a link
+
+  FLITLAB_INLINE void add_ends(u32 i, u32 senders, u64 queues) const {
+    if constexpr (kOneListOfEnds) {
+      leaving.add(i, senders | queues << kDirections);
+    } else {
+      leaving.add(i, senders);
+      arriving.add(i, queues);
+    }
   }
   /// Calls visit(node, sender, true) and visit(node, queue, false).
   template <class Visit>
-  FLITLAB_INLINE void for_each_end(Visit&& visit) {
-    by_link.for_each([&](u32 i, u32 sender) __attribute__((always_inline)) { visit(i, sender, true); });
-    others.for_each([&](u32 i, u32 queue) __attribute__((always_inline)) { visit(i, queue, false); });
-  }
-
- private:
-  SetList<kMost> by_link, others;
-};
-
-/// Senders and queues in one list, so that a GPU has one copy of the code that ends a transfer.
-template <u32 kMost>
-struct OneListOfEnds {
-  SetList<kMost> ends;  ///< senders, and from bit kDirections on queues
-
-  FLITLAB_INLINE void add_ends(u32 i, u32 senders, u64 queues) { ends.add(i, senders | queues << kDirections); }
-  template <class Visit>
-  FLITLAB_INLINE void for_each_end(Visit&& visit) {
-    ends.for_each([&](u32 i, u32 k) __attribute__((always_inline)) {
-      visit(i, k < kDirections ? k : k - kDirections, k < kDirections);
-    });
+  FLITLAB_INLINE void for_each_end(Visit&& visit) const {
+    if constexpr (kOneListOfEnds) {
+      leaving.for_each([&](u32 i, u32 k) __attribute__((always_inline)) {
+        visit(i, k < kDirections ? k : k - kDirections, k < kDirections);
+      });
+    } else {
+      leaving.for_each([&](u32 i, u32 sender) __attribute__((always_inline)) { visit(i, sender, true); });
+      arriving.for_each([&](u32 i, u32 queue) __attribute__((always_inline)) { visit(i, queue, false); });
+    }
   }
 };
 
-template <>
-struct StepLists<1> : OneListOfEnds<1> {
-  SetList<1> free, coming, back;
-  BitList<1, kDirections> acks;
-  ItemList<1> here, waiting, uncontested, contended, stored;
-  u64 able[1];
-};
-
-/// In shared memory.
-template <>
-struct StepLists<kGpuBlock> : OneListOfEnds<kGpuBlock> {
-  SetList<kGpuBlock> free, coming, back;
-  BitList<kGpuBlock, kDirections> acks;
+/// What a block of GPU threads shares during a step; with the members of NodeGroup that a step uses.
+struct NodesOfBlock {
+  BlockItems items;
+  u64 bypass[kGpuBlock], able[kGpuBlock];
+  ItemList<kGpuBlock> with_head, with_tokens, from_software, freed, turning;
+  SetList<kGpuBlock> free, coming, back, ends;
+  BitList<kGpuBlock, kDirections + kMostEnds> acks;
   ItemList<kGpuBlock> here, waiting, uncontested, contended, stored;
   SetList<kGpuBlock> granted;  ///< queues
-  u64 able[kGpuBlock];
 
+  FLITLAB_INLINE StepLists<kGpuBlock> lists() {
+    return {free, coming, back, ends, ends, acks, here, waiting, uncontested, contended, stored, able};
+  }
+  template <class Items>
+  FLITLAB_INLINE auto node_of(const Items& of_step, u32 number) const {
+    return of_step.view(number).nodes[of_step.index(number)];
+  }
   FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) {
     acks.clear(all);
-    for (auto* list : {&ends, &free, &coming, &back, &granted}) list->clear(all.threads);
-    for (auto* list : {&here, &waiting, &uncontested, &contended, &stored}) list->clear(all.threads);
+    for (auto* list : {&free, &coming, &back, &ends, &granted}) list->clear(all.threads);
+    for (auto* list : {&with_head, &with_tokens, &from_software, &freed, &turning, &here, &waiting, &uncontested,
+                       &contended, &stored})
+      list->clear(all.threads);
   }
 };
 

@@ -3,6 +3,7 @@
 /// its notes. A superfluous note is harmless, because the node then finds no event.
 #include <utility>
 
+#include "kernels/common/shared_words.hpp"
 #include "kernels/routers/bgl/directions.hpp"
 #include "kernels/routers/bgl/state.hpp"
 
@@ -41,13 +42,7 @@ FLITLAB_INLINE u64& node_notes_at(const V& v, u32 item, Cycle at) {
   return v.calendar[item / 64].at(v.t.calendar_fields.told, at & 1);
 }
 
-FLITLAB_INLINE void note(u64& notes, u32 item) {
-#if defined(__CUDA_ARCH__)
-  atomicOr(reinterpret_cast<unsigned long long*>(&notes), 1ull << item % 64);
-#else
-  notes |= u64{1} << item % 64;
-#endif
-}
+FLITLAB_INLINE void note(u64& notes, u32 item) { set_bit(notes, item % 64); }
 
 /// Returns the notes of 64 nodes. On a GPU, other threads may clear the notes of their nodes at the same time.
 FLITLAB_INLINE u64 read_notes(const u64& notes) {
@@ -60,14 +55,8 @@ FLITLAB_INLINE u64 read_notes(const u64& notes) {
 
 /// Clears the note of an item and returns whether it was set.
 FLITLAB_INLINE bool take_note(u64& notes, u32 item) {
-  const u64 own_bit = u64{1} << item % 64;
-#if defined(__CUDA_ARCH__)
-  const bool noted = read_notes(notes) & own_bit;
-  if (noted) atomicAnd(reinterpret_cast<unsigned long long*>(&notes), ~static_cast<unsigned long long>(own_bit));
-#else
-  const bool noted = notes & own_bit;
-  notes &= ~own_bit;
-#endif
+  const bool noted = read_notes(notes) >> item % 64 & 1;
+  clear_bit(notes, item % 64, noted);
   return noted;
 }
 

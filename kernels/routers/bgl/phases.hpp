@@ -56,9 +56,10 @@ struct NodePhase {
         due.take(v, node_groups[(k + 1) % 2]);
         Grants grants{granted[k % 2]};
         auto& group = node_groups[k % 2];
-        StepLists<kAtOnce> lists;
-        step<kAtOnce>(ItemsOfGroup<V, kAtOnce>{v, group}, group, lists, next.node, prefetch ? next.count : 0, grants,
-                      now);
+        step<kAtOnce>(ItemsOfGroup<V, kAtOnce>{v, group}, group, grants, now,
+                      [&](u32 i) __attribute__((always_inline)) {
+                        if (prefetch && i < next.count) prefetch_node(v, next.node[i]);
+                      });
         move_packets(v, before, now);
         before = grants;
       }
@@ -80,33 +81,22 @@ struct NodePhase {
     batch.freed.add(0, notes.again);
     batch.turning.add(0, notes.queues);
     NodeGrants grants;
-    StepLists<1> lists;
-    step<1>(OneItem<V>{v, index}, batch, lists, batch.node, 0, grants, now);
+    step<1>(OneItem<V>{v, index}, batch, grants, now, [](u32) {});
     const auto node = v.nodes[index];
     for (u64 left = grants.queues; left; left &= left - 1)
       leave(v, node, node.at(v.t.node_fields.control), index, lowest_bit(left),
             (grants.bypassing & left & (~left + 1)) != 0, now);
   }
 
-  /// What a block of GPU threads shares.
-  template <int W>
-  struct InBlock {
-    BlockItems nodes;
-    NodeGroup<W, kGpuBlock> group;
-    StepLists<kGpuBlock> lists;
-
-    FLITLAB_INLINE void clear(const ItemRange<kGpuBlock>& all) { group.clear(all), lists.clear(all); }
-  };
+  using InBlock = NodesOfBlock;
 
   /// The phase for the nodes that are due, on a GPU. All threads of the block call it.
-  template <class Due, int W>
-  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
-    step_in_block(due, shared.nodes, shared, [&](const auto& nodes) __attribute__((always_inline)) {
-      auto& group = shared.group;
-      auto& lists = shared.lists;
+  template <class Due>
+  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock& group, Cycle now) {
+    step_in_block(due, group.items, group, [&](const auto& nodes) __attribute__((always_inline)) {
       for (u32 i : nodes.all()) {
         group.bypass[i] = 0;
-        lists.acks.clear_item(i);
+        group.acks.clear_item(i);
         const Notes notes = take_notes(nodes.view(i), nodes.index(i), now);
         group.with_head.add(i, notes.heads);
         group.with_tokens.add(i, notes.tokens);
@@ -114,9 +104,9 @@ struct NodePhase {
         group.freed.add(i, notes.again);
         group.turning.add(i, notes.queues);
       }
-      BlockGrants grants{lists.granted, {}};
-      step<kGpuBlock>(nodes, group, lists, static_cast<const Item<W>*>(nullptr), 0, grants, now);
-      lists.granted.for_each([&](u32 i, u32 queue) {
+      BlockGrants grants{group.granted, {}};
+      step<kGpuBlock>(nodes, group, group.lists(), grants, now, [](u32) {});
+      group.granted.for_each([&](u32 i, u32 queue) {
         const auto& v = nodes.view(i);
         const auto node = group.node_of(nodes, i);
         leave(v, node, node.at(v.t.node_fields.control), nodes.index(i), queue, (group.bypass[i] & bit(queue)) != 0,

@@ -100,11 +100,11 @@ FLITLAB_INLINE void prefetch_end(const V& v, const Item<W>& node, const NodeCont
 
 /// One cycle of the nodes of `group`: each part of the cycle runs for all nodes before the next part. Nodes do not
 /// affect one another within a cycle, and long loops of one kind have fewer mispredicted branches on a CPU, and fewer
-/// idle threads on a GPU. `items`: the nodes (OneItem, lists.hpp). `next`: the nodes of the next
-/// group; the first `more` of them are prefetched.
-template <u32 kMost, class Items, class Group, class Node, class G>
-FLITLAB_INLINE void step(const Items& items, Group& group, StepLists<kMost>& lists, const Node* next, u32 more,
-                         G& grants, Cycle now) {
+/// idle threads on a GPU. `items`: the nodes (OneItem, lists.hpp). `prefetch(i)`: called once for each node, to
+/// prefetch other nodes.
+template <u32 kMost, class Items, class Group, class G, class Prefetch>
+FLITLAB_INLINE void step(const Items& items, Group& group, const StepLists<kMost>& lists, G& grants, Cycle now,
+                         Prefetch&& prefetch) {
   const auto& t = items.table();
   // References, not a structured binding, which Clang 14 cannot capture in lambdas.
   auto& bypass = group.bypass;
@@ -115,7 +115,7 @@ FLITLAB_INLINE void step(const Items& items, Group& group, StepLists<kMost>& lis
   auto& acks = lists.acks;
   auto &here = lists.here, &waiting = lists.waiting, &uncontested = lists.uncontested, &contended = lists.contended,
        &stored = lists.stored;
-  auto& able = lists.able;
+  u64* const able = lists.able;
   const auto view = [&](u32 i) __attribute__((always_inline)) -> decltype(auto) { return items.view(i); };
   const auto index = [&](u32 i) __attribute__((always_inline)) { return items.index(i); };
   const auto node = [&](u32 i) __attribute__((always_inline)) -> decltype(auto) { return group.node_of(items, i); };
@@ -225,7 +225,7 @@ FLITLAB_INLINE void step(const Items& items, Group& group, StepLists<kMost>& lis
   // Most nodes with an event have zero or one head that can win a link. The nodes are classified first, so that the
   // arbitration loop has no branch for this case.
   for (u32 i : all) {
-    if (kMost > 1 && i < more) prefetch_node(view(i), next[i]);
+    prefetch(i);
     here.add(i, control(i).here != 0);
     waiting.add(i, control(i).waiting != 0);
   }
@@ -253,6 +253,18 @@ FLITLAB_INLINE void step(const Items& items, Group& group, StepLists<kMost>& lis
   if (t.fifo_delay)
     for (u32 i : with_head) stored.add(i, (bypass[i] & (control(i).waiting | control(i).here)) != 0);
   for (u32 i : stored) store(view(i), node(i), control(i), index(i), bypass[i], now);
+}
+
+/// The same, with lists of its own; not for a block of GPU threads.
+template <u32 kMost, class Items, class Group, class G, class Prefetch>
+FLITLAB_INLINE void step(const Items& items, Group& group, G& grants, Cycle now, Prefetch&& prefetch) {
+  SetList<kMost> free, coming, back, leaving, arriving;
+  BitList<kMost, kDirections + kMostEnds> acks;
+  ItemList<kMost> here, waiting, uncontested, contended, stored;
+  u64 able[kMost];
+  const StepLists<kMost> lists{free, coming,  back,        leaving,   arriving, acks,
+                               here, waiting, uncontested, contended, stored,   able};
+  step<kMost>(items, group, lists, grants, now, prefetch);
 }
 
 }  // namespace flitlab::bgl

@@ -2,7 +2,7 @@
 /// One cycle of an endpoint: its source and its sinks. A word sent in cycle t is on the wire, and read by the router,
 /// in cycle t + 1. A message's latency runs from its first word to its acknowledgment on the source's wire. If a
 /// message is created in cycle c and sent at once, the latency runs from cycle c + 1.
-#include "kernels/common/block_lists.hpp"
+#include "kernels/common/flat_lists.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/sink.hpp"
 
@@ -24,7 +24,7 @@ struct EndpointLists {
   FLITLAB_INLINE void clear(const ItemRange<kMost>& all) { halves.clear(all.threads), creating.clear(all.threads); }
 };
 
-struct EndpointPhase {
+struct EndpointPhase : PhaseOfLists<EndpointPhase, EndpointLists> {
   static constexpr const char* name = "endpoint";
 
   template <class V>
@@ -47,33 +47,6 @@ struct EndpointPhase {
     ++control.created;
     control.oldest = control.next;
     control.next.at = kNever;
-  }
-
-  template <class V>
-  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    EndpointLists<1> lists{};
-    step(OneItem<V>{v, index}, lists, now);
-  }
-
-  /// What a block of GPU threads shares.
-  template <int W>
-  struct InBlock {
-    BlockItems endpoints;
-    EndpointLists<kGpuBlock> lists;
-  };
-
-  /// The phase for all endpoints of a block, on a GPU. All threads of the block call it.
-  template <class Due, int W>
-  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
-    step_in_block(due, shared.endpoints, shared.lists,
-                  [&](const auto& endpoints) __attribute__((always_inline)) { step(endpoints, shared.lists, now); });
-  }
-
- private:
-  template <class V>
-  FLITLAB_INLINE static InboxWords<V::width> arriving(const V& v, const Item<V::width>& terminal, Cycle now) {
-    const auto& t = v.t;
-    return {&terminal.at(t.endpoint_fields.mail, (now & t.slot_mask) * 2 * t.links * t.slices)};
   }
 
   /// One cycle of the endpoints `items` (OneItem, lists.hpp).
@@ -100,6 +73,13 @@ struct EndpointPhase {
       const auto& v = items.view(i);
       arriving(v, v.terminals[items.index(i)], now).clear(2 * t.links * t.slices);
     }
+  }
+
+ private:
+  template <class V>
+  FLITLAB_INLINE static InboxWords<V::width> arriving(const V& v, const Item<V::width>& terminal, Cycle now) {
+    const auto& t = v.t;
+    return {&terminal.at(t.endpoint_fields.mail, (now & t.slot_mask) * 2 * t.links * t.slices)};
   }
 
   /// Lists the halves of an endpoint that have work.

@@ -17,8 +17,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/common/block_lists.hpp"
 #include "kernels/common/select.hpp"
+#include "kernels/common/shared_words.hpp"
 #include "kernels/routers/metro/allocate.hpp"
 #include "kernels/routers/metro/totals.hpp"
 #include "kernels/routers/metro/wire.hpp"

@@ -1,6 +1,7 @@
 #pragma once
 /// One cycle of a router, or of the routers of a block of GPU threads. CPUs use bulk phases with the same results
 /// instead (kernels/routers/metro/lanes).
+#include "kernels/common/flat_lists.hpp"
 #include "kernels/engines/phases.hpp"
 #include "kernels/routers/metro/router.hpp"
 
@@ -19,48 +20,12 @@ struct RouterLists {
   }
 };
 
-struct RouterPhase {
+struct RouterPhase : PhaseOfLists<RouterPhase, RouterLists> {
   static constexpr const char* name = "router";
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
     return v.t.routers;
-  }
-
-  template <class V>
-  FLITLAB_INLINE static void run(const V& v, u32 index, Cycle now) {
-    RouterLists<1> lists{};
-    step(OneItem<V>{v, index}, lists, now);
-  }
-
-  /// What a block of GPU threads shares.
-  template <int W>
-  struct InBlock {
-    BlockItems routers;
-    RouterLists<kGpuBlock> lists;
-  };
-
-  /// The phase for all routers of a block, on a GPU. All threads of the block call it.
-  template <class Due, int W>
-  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
-    step_in_block(due, shared.routers, shared.lists,
-                  [&](const auto& routers) __attribute__((always_inline)) { step(routers, shared.lists, now); });
-  }
-
- private:
-  /// Calls work(cycle) with the RouterCycle of router i.
-  template <class Items, class Lists, class Work>
-  FLITLAB_INLINE static void with_router(const Items& routers, Lists& lists, u32 i, Cycle now, Work&& work) {
-    const auto& v = routers.view(i);
-    using V = std::remove_cvref_t<decltype(v)>;
-    using Words = InboxWords<V::width>;
-    const auto& t = v.t;
-    const auto node = v.routers[routers.index(i)];
-    const Words in{&node.at(t.router_fields.mail, (now & t.slot_mask) * t.ports())};
-    DeferredWords::One back, forward;
-    const DeferredWords far{back, forward};
-    work(RouterCycle<V, DeferredWords, Words>{v, far, node, router_name(t, routers.index(i)), now,
-                                              node.at(t.router_fields.control), in, in + t.inputs, lists.result[i]});
   }
 
   /// One cycle of the routers `items` (OneItem, lists.hpp).
@@ -100,6 +65,22 @@ struct RouterPhase {
         if (t.slices > 1) publish_in_use(cycle.v, cycle.node, cycle.name, now);
         if (lists.any[i]) cycle.in.clear(ports);
       });
+  }
+
+ private:
+  /// Calls work(cycle) with the RouterCycle of router i.
+  template <class Items, class Lists, class Work>
+  FLITLAB_INLINE static void with_router(const Items& routers, Lists& lists, u32 i, Cycle now, Work&& work) {
+    const auto& v = routers.view(i);
+    using V = std::remove_cvref_t<decltype(v)>;
+    using Words = InboxWords<V::width>;
+    const auto& t = v.t;
+    const auto node = v.routers[routers.index(i)];
+    const Words in{&node.at(t.router_fields.mail, (now & t.slot_mask) * t.ports())};
+    DeferredWords::One back, forward;
+    const DeferredWords far{back, forward};
+    work(RouterCycle<V, DeferredWords, Words>{v, far, node, router_name(t, routers.index(i)), now,
+                                              node.at(t.router_fields.control), in, in + t.inputs, lists.result[i]});
   }
 };
 

@@ -60,12 +60,11 @@ struct RouterPhase {
   }
 
   /// What a block of GPU threads shares.
-  template <int>
-  struct InBlock : SharedLists {};
+  using InBlock = SharedLists;
 
   /// Does the work of the routers of `due`, on a GPU. All threads of the block call it.
-  template <class Due, int W>
-  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock<W>& shared, Cycle now) {
+  template <class Due>
+  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock& shared, Cycle now) {
     step_in_block(due, shared.routers, shared,
                   [&](const auto& items) __attribute__((always_inline)) { step_of_block(items, shared, now); });
   }
