@@ -75,7 +75,7 @@ class _Machine:
         self.stop = _core.Stop()
 
     def run_all(self) -> list[int]:
-        """Runs the jobs. Returns those that did not fit into the device's memory although no other job was there."""
+        """Runs the jobs. Returns those that need more memory than the device has without other jobs."""
         with ThreadPoolExecutor(max_workers=self.cores + MOST_ON_GPU) as pool:
             try:
                 while self.waiting or self.running:

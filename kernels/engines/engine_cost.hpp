@@ -11,10 +11,9 @@ namespace flitlab {
 
 /// Cost of a router-cycle (one router advanced by one cycle) of a model, at about half of the load that its networks
 /// carry. Each model's table has an EngineCost. `cpu_ns` is measured (flitlab bench). The other values were counted in
-/// the kernels of November 2026, before those of Blue Gene/L, METRO and the T3E had lists of a block, so that they
-/// agree with the last measurements; for lane state they are fitted to measurements. For a new model, begin with the
-/// values of a similar model, and correct them until the estimates agree with rates measured on a GPU
-/// (tests/perf/gpu_report.cpp).
+/// the kernels that were last measured on a GPU (November 2026), in which no model had lists of a block; for lane state
+/// they are fitted to measurements. For a new model, begin with the values of a similar model, and correct them until
+/// the estimates agree with rates measured on a GPU (tests/perf/gpu_report.cpp).
 struct EngineCost {
   double cpu_ns = 50;   ///< time on one CPU core, ns
   double loads = 150;   ///< loads from device memory that the slowest thread makes one after another
