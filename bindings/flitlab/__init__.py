@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from flitlab import patterns as patterns
     from flitlab import textbook as textbook
     from flitlab.clusters import cluster
+    from flitlab.collectives import Collectives, collective
     from flitlab.curve import Curve, plot
     from flitlab.experiment import Experiment, load
     from flitlab.flow_table import Flows, flows
@@ -46,6 +47,8 @@ _WHERE = {
     "find_saturation": "saturation",
     "adaptive": "refinement",
     "cluster": "clusters",
+    "Collectives": "collectives",
+    "collective": "collectives",
     "Curve": "curve",
     "style": "styles",
     "plot": "curve",
@@ -63,7 +66,8 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Curve", "style", "plot", "report", "Network", "Comparison", "compare",
+    "find_saturation", "adaptive", "cluster", "Collectives", "collective",
+    "Curve", "style", "plot", "report", "Network", "Comparison", "compare",
     "share", "Flows", "flows", "Program", "published", "reproduce",
 ]
 

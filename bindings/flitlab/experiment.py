@@ -163,13 +163,20 @@ class Experiment:
     def with_host_traffic(self) -> Experiment:
         """Returns a copy whose packets come from the program that steps the network (:meth:`flitlab.Network.inject`):
         ``traffic.mode = "host"``, without parameters of other traffic."""
-        records, mode, flat = parameters_of(self["router.kind"]), {"traffic.mode": "host"}, self.flat()
-        values = {path: value for path, value in flat.items() if not path.startswith("traffic.")} | mode
-        # Parameters of traffic may depend on others that also apply to packets from a program.
+        return self.with_traffic({"traffic.mode": "host"})
+
+    def with_traffic(self, changes: Mapping[str, Any]) -> Experiment:
+        """Returns a copy with other traffic: ``changes`` has ``traffic.mode`` and further keys, as for :meth:`set`.
+        Parameters of traffic that do not apply to the new mode are left out."""
+        records, flat = parameters_of(self["router.kind"]), self.flat()
+        changes = {path: os.path.abspath(value) if path in file_paths() and isinstance(value, str) else value
+                   for path, value in flatten(changes).items()}
+        values = {path: value for path, value in flat.items() if not path.startswith("traffic.")} | changes
+        # Parameters of traffic may depend on others that also apply.
         while more := {path: value for path, value in flat.items()
                        if path not in values and applies(records[path], values)}:
             values |= more
-        return self._compiled(mode, {}, [path for path in self._given if path not in values], check=False)
+        return self._compiled(changes, {}, [path for path in self._given if path not in values], check=False)
 
     def with_routes(self, routes: Routes) -> Experiment:
         """Returns a copy with routes given by a function, which is compiled once to a routing table.

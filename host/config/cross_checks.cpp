@@ -300,6 +300,16 @@ PacketFormat packet_format(const Experiment& e) {
           e.u32_of(param::traffic.flit_bytes)};
 }
 
+std::string length_keys(const Experiment& e) {
+  if (!e.is({param::traffic.mode, "program"}))
+    return std::string(param::traffic.packet_flits.path) +
+           (e.has(param::traffic.reply_flits) ? " or " + std::string(param::traffic.reply_flits.path) : "");
+  const PacketFormat format = packet_format(e);
+  return "traffic.flit_bytes = " + std::to_string(format.flit_bytes) + " with " + std::to_string(format.payload_bytes) +
+         " + " + std::to_string(format.header_bytes) +
+         " bytes in a packet (traffic.payload_bytes, traffic.header_bytes)";
+}
+
 u32 geometric_mean(const Experiment& e) {
   return static_cast<u32>(e.lengths(param::traffic.packet_flits).front().first);
 }

@@ -76,6 +76,9 @@ u32 geometric_longest(const Experiment& experiment);
 /// Returns how messages of a program are divided into packets.
 PacketFormat packet_format(const Experiment& experiment);
 
+/// Returns the keys that set the lengths of packets, for messages: of programs, with their values.
+std::string length_keys(const Experiment& experiment);
+
 /// Returns the length of the longest packet, flits; 1 for traces, because their lines are checked when they are read.
 u32 longest_packet(const Experiment& experiment);
 

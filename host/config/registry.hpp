@@ -24,7 +24,10 @@ struct ModelRecord {
   void (*check)(const Experiment&);  ///< throws ConfigError if parameters contradict each other
   std::unique_ptr<Plan> (*make_plan)(const Experiment&);
   /// Values of traffic.mode that the model's terminals support.
-  std::vector<std::string_view> modes = {"open", "batch", "trace", "host"};
+  std::vector<std::string_view> modes = {"open", "batch", "trace", "host", "program"};
+  /// Whether the model's own software passes the packets of a program to the network; otherwise they go through the
+  /// queue for traces.
+  bool program_software = false;
   /// Name, in traces, of the event kind that only this model has (EventKind::kOwn).
   std::string_view own_event = "own";
   /// Returns the default that a parameter has in this model, as TOML text, or "" for the default in the record. Null:

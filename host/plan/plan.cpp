@@ -1,6 +1,8 @@
 #include "host/plan/plan.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "host/config/cross_checks.hpp"
 #include "host/config/registry.hpp"
@@ -9,6 +11,7 @@
 #include "kernels/common/bits.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
+#include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {
 namespace {
@@ -27,6 +30,20 @@ Fill Plan::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapsh
         fill.places += vc.capacity;
       }
   return fill;
+}
+
+std::vector<u32> Plan::program_ends(const std::vector<std::byte>& state) const {
+  const ItemKind& terminals = layout().kinds[1];
+  const auto field = std::ranges::find(terminals.fields, "program", &FieldInfo::name);
+  if (field == terminals.fields.end() || !field->count) return {};
+  std::vector<u32> ends;
+  for (u32 i = 0; i < terminals.count; ++i) {
+    ProgramControl control;
+    std::memcpy(&control, &state[layout().kind_offset(1, 1) + std::size_t{i} * terminals.item_bytes + field->offset],
+                sizeof control);
+    ends.push_back(control.done ? control.finished : kNone);
+  }
+  return ends;
 }
 
 void require_equal_channels(const Experiment& e, const Topology& topology) {
@@ -77,6 +94,10 @@ ReplicaRow make_row(const Experiment& e) {
 std::unique_ptr<Plan> make_plan(const Experiment& e) {
   std::unique_ptr<Plan> plan = model_of(e.kind()).make_plan(e);
   plan->size = size_text(e);
+  if (e.is({param::traffic.mode, "program"}) && !plan->facts().identifies_arrivals)
+    throw ConfigError(
+        "traffic.mode = \"program\": terminals of this network cannot identify the packet that has arrived, so they "
+        "cannot tell which message is complete. Use another network, or packets of a trace.");
   return plan;
 }
 

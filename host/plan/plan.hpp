@@ -124,7 +124,7 @@ class Plan {
   virtual std::vector<u32> channel_flits(const std::vector<std::byte>& state) const = 0;
   /// Returns the cycle in which each terminal's program ended, or kNone if it has not ended. Returns an empty list if
   /// terminals run no programs.
-  virtual std::vector<u32> program_ends(const std::vector<std::byte>& /*state*/) const { return {}; }
+  std::vector<u32> program_ends(const std::vector<std::byte>& state) const;
   /// Returns how many elements of a total the network counts; most networks of a model count all.
   virtual u32 elements(const TotalRecord& total) const { return total.count; }
   /// Returns whether results show this element of one of the model's own totals.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "host/config/cross_checks.hpp"
+#include "host/config/registry.hpp"
 #include "host/config/value.hpp"
 #include "host/plan/not_measured.hpp"
 #include "kernels/common/error.hpp"
@@ -104,11 +105,13 @@ void TerminalPlan::set_next(const std::string& pattern, const Topology& topology
 
 namespace {
 
+bool has_program_software(const Experiment& e) { return model_of(e.kind()).program_software; }
+
 TrafficMode mode_of(const Experiment& e) {
   const std::string& mode = e.str(param::traffic.mode);
   return mode == "request_reply"  ? TrafficMode::kRequestReply
          : comes_from_host(e)     ? TrafficMode::kTrace
-         : mode == "program"      ? TrafficMode::kProgram
+         : mode == "program"      ? has_program_software(e) ? TrafficMode::kProgram : TrafficMode::kTrace
          : mode == "broadcast"    ? TrafficMode::kBroadcast
          : traffic_classes(e) > 1 ? TrafficMode::kClasses
                                   : TrafficMode::kOpen;
@@ -137,11 +140,8 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   mode = mode_of(e);
   set_priorities(e);
   if (mode == TrafficMode::kTrace) table.classes = traffic_classes(e);
-  if (mode == TrafficMode::kTrace || mode == TrafficMode::kBroadcast) return;
-  if (mode == TrafficMode::kProgram) {
-    set_program(e);
-    return;
-  }
+  if (e.is({param::traffic.mode, "program"})) set_program(e);
+  if (mode == TrafficMode::kTrace || mode == TrafficMode::kProgram || mode == TrafficMode::kBroadcast) return;
   const Experiment own = traffic_classes(e) > 1 ? class_of(e, 0) : e;
   set_injection(own);
   set_lengths(own);
@@ -297,6 +297,7 @@ void TerminalPlan::set_program(const Experiment& e) {
   p.first = program_.first.data();
   p.calls = program_.calls.data();
   p.slots = program_.slots;
+  p.queued = !has_program_software(e);
   for (u32 i = 0; i < table.terminals; ++i)
     if (p.first[i] != p.first[i + 1]) require_active(param::traffic.program_file.path, i);
 }
@@ -351,7 +352,7 @@ LengthTable PacketLengths::set(const Lengths& lengths) {
 }
 
 TerminalSize terminal_size(const TrafficTable& t, TrafficMode mode, u32 vcs, u32 ring, u32 slots) {
-  return {mode, vcs, ring, slots, t.window, t.reply_queue, t.program.slots, t.classes};
+  return {mode, vcs, ring, slots, t.window, t.reply_queue, t.program.slots, t.classes, t.program.queued};
 }
 
 ItemKind& add_kind(StateLayout& layout, const char* name, u32 count) {
@@ -391,18 +392,6 @@ TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const St
   TerminalSnapshot s{c.created, c.sent, c.received, c.created - c.sent, c.lane.left, c.lane.vc, c.next.at, {}};
   for (u32 v = 0; v < vcs; ++v) s.credits.push_back(terminal.at(fields.output, v).credits);
   return s;
-}
-
-std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
-                                const ProgramFields& fields) {
-  const ItemKind& kind = layout.kinds[1];
-  const Items<1> terminals{const_cast<std::byte*>(state.data()) + layout.kind_offset(1, 1), kind.item_bytes};
-  std::vector<Cycle> ends;
-  for (u32 i = 0; i < kind.count; ++i) {
-    const ProgramControl& c = terminals[i].at(fields.control);
-    ends.push_back(c.done ? c.finished : kNever);
-  }
-  return ends;
 }
 
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas) {

@@ -129,10 +129,6 @@ Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, 
 TerminalSnapshot terminal_snapshot(const std::vector<std::byte>& state, const StateLayout& layout,
                                    const TerminalFields& fields, u32 terminal, u32 vcs);
 
-/// Returns for each terminal the cycle in which its program ended; kNever if the program has not ended.
-std::vector<Cycle> program_ends(const std::vector<std::byte>& state, const StateLayout& layout,
-                                const ProgramFields& fields);
-
 /// Returns the run parameters of all replicas, except their measurement windows.
 std::vector<ReplicaRow> make_rows(const std::vector<Experiment>& replicas);
 

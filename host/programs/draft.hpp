@@ -25,6 +25,9 @@ Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format);
 /// to each message its slot at the receiver.
 void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& format);
 
+/// Numbers the packets that each rank sends, in the order of its calls. Throws ConfigError if a rank sends too many.
+void number_packets(Draft& draft, const FieldFile& file, const PacketFormat& format);
+
 /// Runs a matched program without timing, and throws ConfigError if the program cannot end. A send does not wait for
 /// its receiver, so the network does not decide whether a program ends.
 void check_that_it_ends(const Draft& draft, const FieldFile& file);

@@ -213,6 +213,21 @@ void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& for
   Matcher(draft, file, format).match();
 }
 
+void number_packets(Draft& draft, const FieldFile& file, const PacketFormat& format) {
+  Program& p = draft.program;
+  for (std::size_t rank = 0; rank + 1 < p.first.size(); ++rank) {
+    u64 packets = 0;
+    for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
+      p.calls[i].before = static_cast<u32>(packets);
+      if (is_send(p.calls[i])) packets += format.packets(p.calls[i].amount);
+      if (packets >= kNone)
+        file.fail(draft.lines[i], "rank " + std::to_string(rank) + " sends " + std::to_string(packets) +
+                                      " packets up to here; at most 4294967294 are possible. Raise "
+                                      "traffic.payload_bytes, or send less.");
+    }
+  }
+}
+
 void check_that_it_ends(const Draft& draft, const FieldFile& file) {
   constexpr std::size_t kMostShown = 8;
   UntimedRun run(draft.program);

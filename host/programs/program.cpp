@@ -9,6 +9,7 @@ Program read_program(const TextSource& source, u32 terminals, const PacketFormat
   FieldFile file(param::traffic.program_file.path, source);
   Draft draft = read_draft(file, terminals, format);
   match_messages(draft, file, format);
+  number_packets(draft, file, format);
   check_that_it_ends(draft, file);
   return std::move(draft.program);
 }

@@ -17,6 +17,7 @@ struct ProgramPacket {
   u32 destination;  ///< destination terminal
   u32 flits;
   u32 slot;   ///< index of its message at the destination
+  u32 id;     ///< number of the packet at its source
   bool last;  ///< last packet of its message
 };
 
@@ -41,15 +42,19 @@ FLITLAB_HD inline bool in_preparation(const ProgramControl& c, Cycle now) {
   return c.sending + 1 == c.next && now < c.busy_until;
 }
 
-/// Returns whether a program must wait, before its next call or its end, for an event other than its own processor's
-/// work.
+/// Returns until when a program must wait, before its next call or its end, for an event other than its own processor's
+/// work: 0 if it need not wait, kNever if the event has no known time. A message that comes through the queue for
+/// traces can be received in the cycle after its arrival, which some models record earlier.
 template <class V, int W>
-FLITLAB_INLINE bool program_is_held(const V& v, const Item<W>& terminal, const CallList& calls,
-                                    const ProgramControl& c) {
-  if (c.draining || c.next == calls.count) return c.sending != c.next;
+FLITLAB_INLINE Cycle held_until(const V& v, const Item<W>& terminal, const CallList& calls, const ProgramControl& c) {
+  if (c.draining || c.next == calls.count) return c.sending != c.next ? kNever : 0;
   const ProgramCall& call = calls.call[c.next];
-  if (call.kind == CallKind::kReceive) return terminal.at(v.t.terminal_fields.program.arrived, call.slot) < call.amount;
-  return call.kind == CallKind::kWait && c.sending <= call.amount;
+  const auto& f = v.t.terminal_fields.program;
+  if (call.kind == CallKind::kReceive) {
+    if (terminal.at(f.arrived, call.slot) < call.amount) return kNever;
+    return v.t.traffic.program.queued ? terminal.at(f.heard, call.slot) + 1 : 0;
+  }
+  return call.kind == CallKind::kWait && c.sending <= call.amount ? kNever : 0;
 }
 
 /// Makes a call that need not wait. Returns the processor's cycles for it.
@@ -74,7 +79,7 @@ FLITLAB_INLINE void run_program(const V& v, const Item<W>& terminal, u32 index, 
   const ProgramTable& p = v.t.traffic.program;
   const detail::CallList calls = detail::calls_of(p, index);
   ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
-  while (!c.done && now >= c.busy_until && !detail::program_is_held(v, terminal, calls, c)) {
+  while (!c.done && now >= c.busy_until && detail::held_until(v, terminal, calls, c) <= now) {
     if (c.next < calls.count) {
       if (c.draining)
         c.draining = 0;
@@ -95,7 +100,8 @@ template <class V, int W>
 FLITLAB_INLINE Cycle program_wakes(const V& v, const Item<W>& terminal, u32 index, Cycle now) {
   const ProgramControl& c = terminal.at(v.t.terminal_fields.program.control);
   if (c.done) return kNever;
-  if (!detail::program_is_held(v, terminal, detail::calls_of(v.t.traffic.program, index), c)) return c.busy_until;
+  const Cycle held = detail::held_until(v, terminal, detail::calls_of(v.t.traffic.program, index), c);
+  if (held != kNever) return held > c.busy_until ? held : c.busy_until;
   return detail::in_preparation(c, now) ? c.busy_until : kNever;
 }
 
@@ -109,6 +115,7 @@ FLITLAB_INLINE bool next_program_packet(const V& v, const Item<W>& terminal, u32
   const u32 before = c.handed * p.format.payload_bytes, rest = call.amount - before;
   out.destination = call.peer;
   out.slot = call.slot;
+  out.id = call.before + c.handed;
   out.last = rest <= p.format.payload_bytes;
   out.flits = p.format.flits(out.last ? rest : p.format.payload_bytes);
   return true;
@@ -124,6 +131,20 @@ FLITLAB_INLINE void program_packet_taken(const V& v, const Item<W>& terminal, u3
   c.handed = 0;
   do ++c.sending;
   while (c.sending < c.next && !detail::sends(calls[c.sending]));
+}
+
+/// Returns the call of a rank that sends its packet number `id`: the last call before which it sends at most `id`
+/// packets. Returns null if that call sends nothing, which is possible in a damaged state only.
+FLITLAB_HD inline const ProgramCall* call_of_packet(const ProgramTable& p, u32 rank, u32 id) {
+  const detail::CallList calls = detail::calls_of(p, rank);
+  u32 first = 0;
+  for (u32 n = calls.count; n > 1;) {
+    const u32 half = n / 2;
+    const bool later = calls.call[first + half].before <= id;
+    first += later ? half : 0;
+    n = later ? n - half : half;
+  }
+  return calls.count && detail::sends(calls.call[first]) ? calls.call + first : nullptr;
 }
 
 /// Counts a packet that has arrived completely.

@@ -21,8 +21,9 @@ struct ProgramCall {
   u32 slot;       ///< messages: index of the message at its receiver
   u32 peer : 24;  ///< messages: rank of the sender or receiver at the other end
   CallKind kind : 8;
+  u32 before = 0;  ///< packets that this rank sends in the calls before this one
 };
-static_assert(sizeof(ProgramCall) == 12);
+static_assert(sizeof(ProgramCall) == 16);
 
 /// How messages are divided into packets.
 struct PacketFormat {
@@ -46,6 +47,9 @@ struct ProgramTable {
   PacketFormat format;
   u32 send_overhead = 0;  ///< processor time for a message before its first packet can leave, cycles
   u32 recv_overhead = 0;  ///< processor time for a message that has arrived, cycles
+  /// Whether packets go through the queue for traces (replay.hpp), which every model has. Otherwise the model's
+  /// software puts them into the network.
+  u8 queued = 0;
 };
 
 /// Calls `f(array, elements)` for every array that a table points to.
@@ -73,7 +77,9 @@ struct ProgramFields {
   FLITLAB_FIELDS(ProgramFields,
     (ProgramControl, control, t.programs(), "", "progress of the program", "program"),
     (u16, arrived, t.programs() * t.messages, "packets", "[message] packets of each message that have arrived",
-      "program_arrived"))
+      "program_arrived"),
+    (Cycle, heard, t.queued_program * t.messages, "cycle", "[message] arrival of the latest packet of each message",
+      "program_heard"))
 };
 
 }  // namespace flitlab

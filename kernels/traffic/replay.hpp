@@ -2,14 +2,36 @@
 /// Trace replay at a terminal. The terminal creates its packets in the order of the trace. A packet is created at the
 /// latest of three times: its cycle in the trace, the cycle after the arrival of the packet on which it depends, and
 /// the creation of the packet before it.
+///
+/// The packets of a message-passing program take the same way in models without software of their own. The program
+/// fills the queue instead of the host, and learns of arrivals.
 #include "kernels/traffic/injection.hpp"
+#include "kernels/traffic/program.hpp"
 #include "kernels/traffic/source_queue.hpp"
 
 namespace flitlab {
 
+/// Most packets of a program in the queue. With two, the next packet is ready as soon as one has been sent, in every
+/// model.
+inline constexpr u32 kProgramPackets = 2;
+
+/// Makes the calls of a program that need not wait. If the queue has room, the network interface takes the program's
+/// next packet, which is created now.
+template <class V, int W>
+FLITLAB_INLINE void run_queued_program(const V& v, const Item<W>& terminal, u32 index, Cycle now) {
+  run_program(v, terminal, index, now);
+  TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control);
+  ProgramPacket packet;
+  if (trace.entries >= kProgramPackets || !next_program_packet(v, terminal, index, now, packet)) return;
+  trace_entry(v, terminal, trace.first + trace.entries) = {packet.id, packet.destination, now, kNone, packet.flits};
+  ++trace.entries;
+  program_packet_taken(v, terminal, index);
+}
+
 template <class V, int W>
 FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                       Cycle now, u32 c = 0) {
+  if (v.t.traffic.program.queued) run_queued_program(v, terminal, index, now);
   TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control, c);
   while (trace.created < trace.entries) {
     TraceEntry& entry = trace_entry(v, terminal, trace.first + trace.created, c);
@@ -22,11 +44,22 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   }
 }
 
+/// Tells the program that a packet of a message arrives in cycle `at`.
+template <class V, int W>
+FLITLAB_INLINE void tell_program(const V& v, const Item<W>& terminal, u32 source, u32 id, Cycle at) {
+  const ProgramCall* call = call_of_packet(v.t.traffic.program, source, id);
+  if (!call) return;
+  program_packet_arrived(v, terminal, call->slot);
+  Cycle& heard = terminal.at(v.t.terminal_fields.program.heard, call->slot);
+  if (heard < at) heard = at;
+}
+
 /// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet (only packets of
-/// one class depend on others). `head`: arrival of its head; kNever: unknown.
+/// one class depend on others); or tells the program. `head`: arrival of its head; kNever: unknown.
 template <class V, int W>
 FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now,
                                    Cycle head = kNever) {
+  if (v.t.traffic.program.queued) return tell_program(v, terminal, packet.src, packet.id, now);
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
   if (trace.arrivals < kTraceQueue)

@@ -92,17 +92,18 @@ struct EjectionVc {
 /// Quantities that determine the sizes of a terminal's fields.
 struct TerminalSize {
   TrafficMode mode;
-  u32 vcs;          ///< virtual channels of the channels to and from the router
-  u32 ring;         ///< packet descriptors per virtual channel
-  u32 slots;        ///< arrival cycles per inbox
-  u32 window;       ///< closed loop: most transactions at a time
-  u32 reply_queue;  ///< closed loop: most queued replies
-  u32 messages;     ///< programs: most messages that one terminal receives
-  u32 classes;      ///< classes of packets, each with a source queue
+  u32 vcs;                 ///< virtual channels of the channels to and from the router
+  u32 ring;                ///< packet descriptors per virtual channel
+  u32 slots;               ///< arrival cycles per inbox
+  u32 window;              ///< closed loop: most transactions at a time
+  u32 reply_queue;         ///< closed loop: most queued replies
+  u32 messages;            ///< programs: most messages that one terminal receives
+  u32 classes;             ///< classes of packets, each with a source queue
+  u32 queued_program = 0;  ///< 1: packets of a program go through the queue for traces
 
   constexpr u32 loops() const { return mode == TrafficMode::kRequestReply; }
   constexpr u32 traces() const { return mode == TrafficMode::kTrace; }
-  constexpr u32 programs() const { return mode == TrafficMode::kProgram; }
+  constexpr u32 programs() const { return mode == TrafficMode::kProgram || queued_program; }
   constexpr u32 sources() const { return classes > 1 ? classes : 0; }
 };
 

@@ -315,7 +315,7 @@ def test_results_are_bounded(text):
 
 # Experiments
 
-@pytest.mark.parametrize("kind", ["vc", "t3e"])
+@pytest.mark.parametrize("kind", ["metro"])
 def test_models_that_run_no_programs_say_so(kind):
     message = f'traffic.mode = "program" does not fit router.kind = "{kind}", whose terminals support '
     with pytest.raises(fl.ConfigError, match=message):

@@ -8,6 +8,7 @@ import pytest
 import flitlab as fl
 from flitlab import _core
 from flitlab.programs import CALLS
+from flitlab.schedules import ALGORITHMS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/programs.md").read_text(encoding="utf-8")
 
@@ -39,3 +40,9 @@ def test_the_table_of_calls(call):
     arguments, required = CALLS[call]
     assert [part for part in row.strip().split(", ") if part] == [
         name if i < required else f"[{name}]" for i, name in enumerate(arguments)]
+
+
+def test_the_table_of_algorithms():
+    rows = re.findall(r"^\| (\w+) \| (?:the|all).*?\| (.*?) \|$", TEXT, re.M)
+    assert {operation: re.findall(r"`(\w+)`", names) for operation, names in rows} == {
+        operation: list(known) for operation, known in ALGORITHMS.items()}

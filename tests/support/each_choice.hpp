@@ -166,6 +166,8 @@ class EachChoice {
              Settings("traffic.classes=2 traffic.class_first_vc=[0,1] traffic.class_last_vc=[2,3] topology.kind=mesh")},
             {"traffic.mode=trace", Settings("traffic.trace_file=", trace)},
             {"traffic.mode=program", Settings("traffic.program_file=", calls)},
+            {"adaptive:traffic.mode=program", Settings("traffic.flit_bytes=256 traffic.program_file=", calls)},
+            {"sconnect:traffic.mode=program", Settings("traffic.flit_bytes=256 traffic.program_file=", calls)},
             {"traffic.pattern=matrix", Settings("traffic.matrix_file=", matrix)},
             {"t3e:traffic.pattern=transpose", Settings("topology.shape=[4,2,2]")},
             {"switch:traffic.pattern=transpose", Settings("topology.ports=16")},

@@ -11,9 +11,8 @@
 
 namespace flitlab::testing {
 
-/// Returns experiments that together reach all code of a model. Every model has an experiment with its defaults, and
-/// further ones if they are listed here.
-inline std::vector<Experiment> variations(std::string_view kind) {
+/// Returns experiments with all traffic but programs; variations() adds these.
+inline std::vector<Experiment> variations_without_programs(std::string_view kind) {
   // The recorded hashes of these models were made when terminals did not send to themselves; a variation with
   // traffic.self follows.
   const bool excludes = kind == "t3e" || kind == "bgl" || kind == "bless";
@@ -269,6 +268,28 @@ inline std::vector<Experiment> variations(std::string_view kind) {
   list.push_back(experiment(Settings("traffic.load=0.5 routing.vc_assignment=two_datelines")));
   list.push_back(experiment(
       Settings("traffic.load=0.5 topology.kind=fat_tree routing.algorithm=adaptive ", "routing.selection=two_random")));
+  return list;
+}
+
+/// Returns experiments that together reach all code of a model. Every model has an experiment with its defaults, and
+/// further ones if they are listed here.
+inline std::vector<Experiment> variations(std::string_view kind) {
+  std::vector<Experiment> list = variations_without_programs(kind);
+  if (kind == "metro") return list;  // does not run programs
+  const std::string calls = temporary(".calls.csv");
+  std::ofstream file(calls);
+  file << "ranks,7\n";
+  for (u32 rank = 0; rank < 7; ++rank)
+    file << rank << ",compute," << 10 * rank << '\n'
+         << rank << ",isend," << (rank + 1) % 7 << ",1500,5,1\n"
+         << rank << ",recv," << (rank + 6) % 7 << ",,5\n"
+         << rank << ",allreduce,600,20\n"
+         << rank << ",alltoall,700\n";
+  file.close();
+  const bool single = kind == "adaptive" || kind == "sconnect";  // packets have one flit
+  list.push_back(experiment(
+      Settings("router.kind=", std::string(kind), " traffic.send_overhead=3 traffic.recv_overhead=2",
+               " traffic.mode=program traffic.program_file=", calls, single ? " traffic.flit_bytes=256" : "")));
   return list;
 }
 

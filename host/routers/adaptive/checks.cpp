@@ -14,9 +14,10 @@ void check_adaptive(const Experiment& e) {
   check_topology(e);
   const std::string& mode = e.str(param::traffic.mode);
   if (const u32 longest = longest_packet(e); longest != 1)
-    throw ConfigError("traffic.packet_flits makes packets of up to " + std::to_string(longest) +
-                      " flits, but a message of an adaptive router is one flit. Set it to 1; "
-                      "router.message_units is the length of a message.");
+    throw ConfigError(length_keys(e) + " makes packets of up to " + std::to_string(longest) +
+                      " flits, but a message of an adaptive router is one flit. " +
+                      (mode == "program" ? "Raise traffic.flit_bytes, or lower traffic.payload_bytes" : "Set it to 1") +
+                      "; router.message_units is the length of a message.");
   if (comes_from_host(e) && e.u32_of(adaptive::param::router.ejection) != 1)
     throw ConfigError("router.ejection = " + std::to_string(e.u32_of(adaptive::param::router.ejection)) +
                       " does not fit traffic.mode = \"" + mode +

@@ -60,10 +60,7 @@ void check_bgl(const Experiment& e) {
   if (terminal_count(e) < 2)
     throw ConfigError("topology.shape = " + list_text(shape) + " has one node; give two or more.");
   if (longest_packet(e) > bgl::kFullPacket) {
-    const std::string key = e.is({param::traffic.mode, "program"})
-                                ? "traffic.payload_bytes = " + std::to_string(e.u32_of(param::traffic.payload_bytes))
-                                : std::string(param::traffic.packet_flits.path);
-    throw ConfigError(key + " makes packets of " + std::to_string(longest_packet(e)) +
+    throw ConfigError(length_keys(e) + " makes packets of " + std::to_string(longest_packet(e)) +
                       " chunks. Blue Gene/L's packets have 1 to 8 chunks of 32 bytes. Make them shorter.");
   }
   check_dead_nodes(e);

@@ -24,6 +24,7 @@ ModelRecord bgl_model() {
       .check = check_bgl,
       .make_plan = plan_of<BglPlan>,
       .modes = {"open", "batch", "trace", "host", "program", "broadcast"},
+      .program_software = true,
       .whole = whole,
       .everything = {{&bgl::param::router.link_protocol, "true"}},
   };

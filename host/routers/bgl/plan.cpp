@@ -215,11 +215,6 @@ TerminalSnapshot BglPlan::inspect_terminal(const std::vector<std::byte>& state, 
   return s;
 }
 
-std::vector<u32> BglPlan::program_ends(const std::vector<std::byte>& state) const {
-  if (table_.mode != TrafficMode::kProgram) return {};
-  return flitlab::program_ends(state, layout_, table_.terminal_fields.program);
-}
-
 std::vector<u32> BglPlan::channel_flits(const std::vector<std::byte>& state) const {
   std::vector<u32> busy;
   for (u32 r = 0; r < table_.routers; ++r)

@@ -30,7 +30,6 @@ class BglPlan final : public Plan {
   /// Returns for each channel the cycles in which it was busy, including trailers, gaps and acknowledgments.
   std::vector<u32> channel_flits(const std::vector<std::byte>& state) const override;
 
-  std::vector<u32> program_ends(const std::vector<std::byte>& state) const override;
   bool shows(const TotalRecord& total, u32 element, const CounterShard& totals) const override;
   std::map<std::string, double> figures(const CounterShard& totals, const std::vector<std::byte>& state,
                                         u64 measured_cycles) const override;

@@ -156,6 +156,10 @@ void check_sconnect(const Experiment& e) {
         "traffic.packet_length = \"geometric\": S-Connect has messages of 1 flit and quads of 4. Use \"list\".");
   check_flits(e, param::traffic.packet_flits);
   check_flits(e, param::traffic.reply_flits);
+  if (e.is({param::traffic.mode, "program"}) && longest_packet(e) != 1)
+    throw ConfigError(length_keys(e) + " makes packets of up to " + std::to_string(longest_packet(e)) +
+                      " flits, but a packet of a program is a single message of 1 flit (router.kind = \"sconnect\"). "
+                      "Raise traffic.flit_bytes, or lower traffic.payload_bytes.");
   for (u32 port = 0; port < 2; ++port) {
     const std::vector<u32> weights = sconnect_priorities(e, port);
     if (weights.size() != sconnect::kPriorities || std::accumulate(weights.begin(), weights.end(), u64{0}) == 0)

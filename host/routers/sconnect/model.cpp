@@ -28,7 +28,7 @@ ModelRecord sconnect_model() {
       .totals = sconnect::kTotalTable,
       .check = check_sconnect,
       .make_plan = plan_of<SconnectPlan>,
-      .modes = {"open", "batch", "request_reply", "trace", "host"},
+      .modes = {"open", "batch", "request_reply", "trace", "host", "program"},
       .default_of = default_of,
       .tools = sconnect_tools,
       .shape = sconnect_shape,

@@ -13,10 +13,8 @@ void check_t3e(const Experiment& e) {
   const t3e::Shape shape(e.ints(t3e::param::topology.shape), e.ints(t3e::param::topology.partial_planes));
   t3e::wiring_of(e, shape);
   if (longest_packet(e) > t3e::kLongestPacket)
-    throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) +
-                      " flits, and traffic.packet_flits" +
-                      (e.has(param::traffic.reply_flits) ? " or traffic.reply_flits" : "") + " allows " +
-                      std::to_string(longest_packet(e)) + ". Make them shorter.");
+    throw ConfigError("A T3E's packets have at most " + std::to_string(t3e::kLongestPacket) + " flits, and " +
+                      length_keys(e) + " allows " + std::to_string(longest_packet(e)) + ". Make them shorter.");
   if (message_classes(e) != (e.has(param::traffic.message_classes) ? 2 : 1))
     throw ConfigError(
         "traffic.message_classes = 1: a T3E has separate virtual channels for requests and responses. Leave it at 2.");

@@ -27,7 +27,7 @@ ModelRecord t3e_model() {
       .totals = t3e::kTotalTable,
       .check = check_t3e,
       .make_plan = plan_of<T3ePlan>,
-      .modes = {"open", "batch", "request_reply", "trace", "host"},
+      .modes = {"open", "batch", "request_reply", "trace", "host", "program"},
       .own_event = "special",
       .whole = whole,
       .tools = t3e_tools,

@@ -49,7 +49,7 @@ ModelRecord vc_model() {
       .totals = kClassTotalTable,
       .check = check_vc,
       .make_plan = plan_of<VcPlan>,
-      .modes = {"open", "batch", "request_reply", "trace", "host"},
+      .modes = {"open", "batch", "request_reply", "trace", "host", "program"},
       .default_of = default_of,
   };
 }

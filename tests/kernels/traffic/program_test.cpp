@@ -80,6 +80,20 @@ TEST(ProgramPackets, FollowTheirFormat) {
   EXPECT_EQ(seen, (std::vector<std::vector<u32>>{{0, 4, 0}, {0, 4, 0}, {0, 3, 1}, {1, 1, 1}, {2, 4, 1}}));
 }
 
+TEST(ProgramPackets, AreFoundByTheirNumber) {
+  // Rank 0 sends packets 0 to 2 in call 1, packet 3 in call 2 and packets 4 and 5 in call 4. Rank 2 sends nothing.
+  const Program p = program(
+      "0,compute,5\n0,send,1,500\n0,isend,1,0\n0,compute,5\n0,send,1,300\n1,recv,0\n1,recv,0\n"
+      "1,recv,0\n2,compute,1\n",
+      4);
+  const ProgramTable table{4, p.first.data(), p.calls.data(), p.slots, {}, 0, 0, 1};
+  std::vector<long> found;
+  for (u32 id = 0; id < 6; ++id) found.push_back(call_of_packet(table, 0, id) - p.calls.data());
+  EXPECT_EQ(found, (std::vector<long>{1, 1, 1, 2, 4, 4}));
+  EXPECT_EQ(call_of_packet(table, 2, 0), nullptr);
+  EXPECT_EQ(call_of_packet(table, 3, 0), nullptr);
+}
+
 TEST(ProgramTiming, BarrierOfFour) {
   // First round: rank r receives from rank r - 1 (modulo 4), in cycle 10 at ranks 1, 2 and 3 and in 15 at rank 0.
   // Second round: rank r receives from rank r - 2 (modulo 4). Ranks 0, 1 and 3 receive in cycle 20, rank 2 receives

@@ -47,12 +47,16 @@ FLITLAB_INLINE void credit_to_router(const ScalarTerminalView<C, S, V>& v, u32 i
 /// Returns the first cycle in which a terminal has work although no flit or credit arrives; 0: in every cycle. With
 /// scalar terminals, `next_creation` of lane state has these cycles.
 template <class V>
-FLITLAB_INLINE Cycle next_work(const V& v, u32 index) {
+FLITLAB_INLINE Cycle next_work(const V& v, u32 index, Cycle now) {
   if (v.t.mode != TrafficMode::kTrace && v.t.mode != TrafficMode::kClasses) return 0;
   const auto terminal = v.terminals[index];
   const TerminalControl& control = terminal.at(v.t.terminal_fields.control);
   if (control.lane.left || control.sent != control.created) return 0;
   if (v.t.mode == TrafficMode::kClasses) return control.next.at;
+  if (v.t.traffic.program.queued) {
+    ProgramPacket packet;
+    return next_program_packet(v, terminal, index, now, packet) ? 0 : program_wakes(v, terminal, index, now);
+  }
   Cycle next = kNever;
   for (u32 c = 0; c < v.t.traffic.classes; ++c)
     if (terminal.at(v.t.terminal_fields.trace.control, c).entries && next_of_trace(v, terminal, c).cycle < next)
@@ -84,7 +88,7 @@ FLITLAB_INLINE void step_scalar_terminals(const V& v, const State<C, S>& s, u32 
     C::for_each(C::members(s.terminals(b, i).valid) & (C::at_most(next, now) | flits | credits), [&](u32 lane) {
       const u32 index = s.terminal_of(b, i, lane);
       TerminalPhase::run(scalar_view, index, now);
-      next[lane] = next_work(scalar_view, index);
+      next[lane] = next_work(scalar_view, index, now);
     });
   }
 }
