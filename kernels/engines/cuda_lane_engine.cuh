@@ -56,7 +56,8 @@ struct LaneWork {
 /// grid's barrier.
 enum class BarrierScope { kWarpGroup, kBlock, kNeighbours, kGrid };
 
-// Separate functions, so that their registers are not live in the callers' loops.
+// Separate functions, so that their registers are not live in the callers' loops. In a grid, a block of threads is one
+// warp group. A tile is two blocks of items; `item_block` is one of them, `cycles` counts from the start of the launch.
 __device__ inline __attribute__((noinline)) void grid_barrier() { cooperative_groups::this_grid().sync(); }
 __device__ inline __attribute__((noinline)) void wait_for_neighbours(const TileFlags& flags, u32 item_block,
                                                                      u32 cycles) {
@@ -67,8 +68,8 @@ __device__ inline __attribute__((noinline)) void announce_to_neighbours(const Ti
   if (threadIdx.x == 32) flags.announce(item_block / 2, cycles);  // not in the warp that waits next
 }
 
-/// The same for a warp group with one tile. In the loop over tiles, the kernel for resident state has no registers
-/// left.
+/// Does both, for a warp group with one tile, outside of the loop over tiles: there, the kernel for resident state has
+/// no registers left.
 __device__ inline __attribute__((noinline)) void meet_neighbours(const TileFlags& flags, u32 item_block, u32 cycles) {
   announce_to_neighbours(flags, item_block, cycles);
   wait_for_neighbours(flags, item_block, cycles);

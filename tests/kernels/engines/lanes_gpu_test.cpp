@@ -183,7 +183,7 @@ TEST_F(GpuLanes, AnyOptionsAgree) {
   EXPECT_GT(delivered, trials(24) * 20u);
   if (trials(24) < 24) return;
   for (const auto& [what, flits] : moves) EXPECT_GT(flits, 1000u) << what;
-  EXPECT_EQ(moves.size(), 4u + 4u + 3u + 3u + 2u + 5u);
+  EXPECT_EQ(moves.size(), 4u + 4u + 7u + 3u + 2u + 5u);
 }
 
 /// If a network has more lane blocks than a block of threads has half-warps, it uses the whole grid on any device, with
