@@ -153,8 +153,8 @@ class Wave {
     Wave& wave = *running;
     if (++wave.sleeps_ > 100 * wave.fibers_.size()) fail("threads poll for a value that no other thread writes.");
     wave.fiber_->at = At::kRuns;
-    const std::size_t at = wave.draw() % (wave.ready_.size() + 1);
-    wave.ready_.insert(wave.ready_.begin() + static_cast<std::ptrdiff_t>(at), wave.fiber_);
+    wave.ready_.push_back(wave.fiber_);
+    std::swap(wave.ready_.back(), wave.ready_[wave.draw() % wave.ready_.size()]);
     wave.leave(*wave.fiber_);
   }
 
