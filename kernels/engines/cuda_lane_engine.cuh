@@ -15,6 +15,7 @@
 ///   `may_be_resident`           whether state can be resident, so that a kernel for it is compiled
 ///   `is_shared(kind, field)`    whether a field lies in the canonical state's memory all the time
 ///   `group_barrier()`           barrier of a warp group
+///   `neighbours(table)`         neighbours of the network's tiles, on the host; a tile is two blocks of items
 ///   `by_part(work)`             calls work(tally) with the tally for this warp's part of the work
 ///   `job`                       kernel argument:
 ///     `blocks()`                blocks of items per network: one, or an even number
@@ -26,10 +27,17 @@
 ///                               state, at home or resident
 ///     `lookahead`               cycles between barriers of blocks; flits and credits take at least as long to arrive
 #include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
 
+#include "kernels/common/error.hpp"
 #include "kernels/common/shared_memory.cuh"
 #include "kernels/engines/cuda_engine.cuh"
+#include "kernels/engines/device_tables.cuh"
 #include "kernels/engines/tally.cuh"
+#include "kernels/engines/tile_flags.cuh"
+#include "kernels/engines/tiles.hpp"
 #include "kernels/engines/two_forms.hpp"
 
 namespace flitlab {
@@ -40,14 +48,32 @@ struct LaneWork {
   CounterShard* shards;
   const u32* active;
   u32 active_count;
+  TileFlags tile_flags;
 };
 
-/// The threads that process one network, and therefore synchronise every `lookahead` cycles: a warp group, a block of
-/// threads, or the grid.
-enum class BarrierScope { kWarpGroup, kBlock, kGrid };
+/// How the threads that process one network synchronise every `lookahead` cycles: not at all beyond a warp group; at
+/// the barrier of a block of threads; or, if the grid processes the network, by flags of neighbouring tiles or at the
+/// grid's barrier.
+enum class BarrierScope { kWarpGroup, kBlock, kNeighbours, kGrid };
 
-/// A separate function, so that its registers are not live in the callers' loops.
+// Separate functions, so that their registers are not live in the callers' loops. In a grid, a block of threads is one
+// warp group. A tile is two blocks of items; `item_block` is one of them, `cycles` counts from the start of the launch.
 __device__ inline __attribute__((noinline)) void grid_barrier() { cooperative_groups::this_grid().sync(); }
+__device__ inline __attribute__((noinline)) void wait_for_neighbours(const TileFlags& flags, u32 item_block,
+                                                                     u32 cycles) {
+  if (cycles && threadIdx.x < 32) flags.wait(item_block / 2, cycles);
+}
+__device__ inline __attribute__((noinline)) void announce_to_neighbours(const TileFlags& flags, u32 item_block,
+                                                                        u32 cycles) {
+  if (threadIdx.x == 32) flags.announce(item_block / 2, cycles);  // not in the warp that waits next
+}
+
+/// Does both, for a warp group with one tile, outside of the loop over tiles: there, the kernel for resident state has
+/// no registers left.
+__device__ inline __attribute__((noinline)) void meet_neighbours(const TileFlags& flags, u32 item_block, u32 cycles) {
+  announce_to_neighbours(flags, item_block, cycles);
+  wait_for_neighbours(flags, item_block, cycles);
+}
 
 /// Copies the resident state of a block of items. The half-warps that share the block copy it together.
 template <class Lanes>
@@ -91,11 +117,15 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
           tally.begin(work.shards + active_replica);
           counted = active_replica;
         }
+        if (!kResident && barrier_scope == BarrierScope::kNeighbours)
+          wait_for_neighbours(work.tile_flags, i, now - from);
         Lanes::group_barrier();
         FLITLAB_ROLLED for (Cycle cycle = now; cycle != next_barrier; ++cycle) {
           job.step(tally, replica_of(i), i % blocks, kResident ? resident() : home(i), work.rows + counted, cycle);
           Lanes::group_barrier();
         }
+        if (!kResident && barrier_scope == BarrierScope::kNeighbours)
+          announce_to_neighbours(work.tile_flags, i, next_barrier - from);
         tally.collect();
         if (kResident) break;
       }
@@ -104,6 +134,8 @@ __global__ void __launch_bounds__(kResident ? Lanes::most_threads_resident : Lan
       __syncthreads();
     else if (barrier_scope == BarrierScope::kGrid)
       grid_barrier();
+    else if (kResident && barrier_scope == BarrierScope::kNeighbours)
+      meet_neighbours(work.tile_flags, first(), next_barrier - from);
   }
   if (counted != kNone) Lanes::by_part([&](auto tally) { tally.end(work.shards + counted); });
   if (kResident && first() - half_of_warp < all) copy_resident<Lanes>(resident(), home(first()));
@@ -134,6 +166,7 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
         converted_(this->replicas()) {
     shared_limit_ = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     for (const auto kernel : {kKernel, kResidentKernel}) allow_shared_bytes(kernel, shared_limit_);
+    if (scope() == BarrierScope::kGrid) choose_scope_of_grid(Lanes::neighbours(table));
   }
 
   /// Returns whether a block of threads on the device has room for a warp group.
@@ -182,23 +215,52 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   /// block of threads to itself. Otherwise the whole grid processes it.
   void step(u32 cycles, std::span<const u32> active) {
     this->choose(active);
-    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks(), warp_groups = (blocks + 1) / 2;
-    const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count};
-    const auto run = [&](u32 grid, u32 block, BarrierScope barrier_scope) {
+    const u32 count = this->job_.active_count, blocks = lanes_.job.blocks();
+    const LaneWork work{this->job_.rows, this->job_.shards, this->job_.active, count, tile_flags_};
+    const BarrierScope of_network = scope(),
+                       barrier_scope = of_network == BarrierScope::kGrid ? scope_of_grid_ : of_network;
+    const auto run = [&](u32 grid, u32 block) {
       const bool resident_launch = Lanes::may_be_resident && grid * (block / Lanes::warp_group) * 2 >= count * blocks &&
                                    shared_bytes(block, true) <= shared_limit_ &&
-                                   (barrier_scope != BarrierScope::kGrid ||
+                                   (of_network != BarrierScope::kGrid ||
                                     grid <= blocks_at_once(kResidentKernel, block, shared_bytes(block, true)));
       launch_kernel(resident_launch ? kResidentKernel : kKernel, grid, block, shared_bytes(block, resident_launch),
-                    barrier_scope == BarrierScope::kGrid, lanes_.job, work, this->now_, cycles, barrier_scope);
+                    of_network == BarrierScope::kGrid, lanes_.job, work, this->now_, cycles, barrier_scope);
     };
-    if (blocks == 1) return run((count + 1) / 2, Lanes::warp_group, BarrierScope::kWarpGroup);
-    const u32 most = std::min(most_threads(kKernel), most_threads(kResidentKernel));
-    if (warp_groups * Lanes::warp_group <= most &&
-        shared_bytes(warp_groups * Lanes::warp_group, false) <= shared_limit_)
-      return run(count, warp_groups * Lanes::warp_group, BarrierScope::kBlock);
+    if (of_network == BarrierScope::kWarpGroup) return run((count + 1) / 2, Lanes::warp_group);
+    if (of_network == BarrierScope::kBlock) return run(count, tiles() * Lanes::warp_group);
+    if (barrier_scope == BarrierScope::kNeighbours && cycles > lanes_.job.lookahead)
+      FLITLAB_CUDA_CHECK(cudaMemset(flags_.data(), 0, flags_.size() * sizeof(u32)));
     const u32 at_once = blocks_at_once(kKernel, Lanes::warp_group, shared_bytes(Lanes::warp_group, false));
-    run(std::min(count * warp_groups, at_once), Lanes::warp_group, BarrierScope::kGrid);
+    run(std::min(count * tiles(), at_once), Lanes::warp_group);
+  }
+
+  /// Returns the number of tiles of a network: each has two blocks of items, for one warp group.
+  u32 tiles() const { return (lanes_.job.blocks() + 1) / 2; }
+
+  /// Returns which threads process a network.
+  BarrierScope scope() const {
+    if (lanes_.job.blocks() == 1) return BarrierScope::kWarpGroup;
+    const u32 threads = tiles() * Lanes::warp_group;
+    const bool fits_block = threads <= std::min(most_threads(kKernel), most_threads(kResidentKernel)) &&
+                            shared_bytes(threads, false) <= shared_limit_;
+    return fits_block ? BarrierScope::kBlock : BarrierScope::kGrid;
+  }
+
+  /// Chooses between flags and the grid's barrier, and prepares the flags. FLITLAB_GPU_SYNC overrides the choice, for
+  /// tests and measurements.
+  void choose_scope_of_grid(const TileNeighbours& neighbours) {
+    const char* const text = std::getenv("FLITLAB_GPU_SYNC");
+    const std::string_view wanted = text ? text : "";
+    if (!wanted.empty() && wanted != "flags" && wanted != "barrier")
+      throw ConfigError("the environment variable FLITLAB_GPU_SYNC is \"" + std::string(wanted) +
+                        "\"; it may be \"flags\" or \"barrier\", or not be set.");
+    if (wanted.empty() ? neighbours.most > kMostNeighbours : wanted == "barrier") return;
+    scope_of_grid_ = BarrierScope::kNeighbours;
+    flags_ = DeviceArray<u32>(std::size_t{this->replicas()} * tiles() * TileFlags::kStride);
+    tile_flags_ = {flags_.data(), neighbours.first.data(), neighbours.list.data(), tiles()};
+    neighbours_.move(tile_flags_.first, neighbours.first.size());
+    neighbours_.move(tile_flags_.neighbours, neighbours.list.size());
   }
 
   /// Returns the shared memory of a block of threads, bytes.
@@ -209,6 +271,10 @@ class CudaLaneEngine final : public TwoForms<CudaEngine<Model>> {
   const Lanes lanes_;
   mutable DeviceArray<u32> converted_;  ///< list of the replicas that a launch converts
   u32 shared_limit_ = 0;                ///< bytes, per block of threads
+  BarrierScope scope_of_grid_ = BarrierScope::kGrid;
+  DeviceArray<u32> flags_;  ///< of tiles, if they synchronise by flags
+  DeviceTables neighbours_;
+  TileFlags tile_flags_{};
 };
 
 }  // namespace flitlab

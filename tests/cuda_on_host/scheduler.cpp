@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "cuda/atomic"
 #include "cuda_runtime.h"
 #include "tests/cuda_on_host/calls.hpp"
 #include "tests/cuda_on_host/device.hpp"
@@ -19,6 +20,7 @@ void read_omitted() {
   const std::string_view what = text ? text : "";
   omitted = {what == "block", what == "grid", what == "warp", static_cast<unsigned>(std::atoi(text ? text : ""))};
   atomics_are_torn = what == "atomics";
+  flags_are_omitted = what == "flags";
 }
 
 }  // namespace
@@ -40,7 +42,9 @@ unsigned vote(unsigned mask, const char* operation, int predicate) {
 }
 
 bool atomics_are_torn = false;
+bool flags_are_omitted = false;
 void pause() { Wave::pause(); }
+void sleep() { Wave::sleep(); }
 
 void barrier_of_block() {
   if (!omitted.block) Wave::wait(At::kBlockBarrier);

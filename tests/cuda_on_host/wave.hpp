@@ -2,7 +2,7 @@
 /// Runs the threads of a launch as fibers (threads in user space), one at a time, in an order drawn from a seed. A
 /// thread runs until it waits at a barrier or ends. So any order of the threads can occur between two barriers, but
 /// their accesses do not interleave. Between some barriers all warps advance together; between others one warp mostly
-/// runs as far as it can before the next one starts.
+/// runs as far as it can before the next one starts. Now and then one block stands still until the others wait for it.
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -110,7 +110,9 @@ class Wave {
 
   void run() {
     running = this;
-    while (!ready_.empty()) {
+    while (!ready_.empty() || held_) {
+      if (ready_.empty() || sleeps_ > 4 * ready_.size()) hold(nullptr);  // the others poll
+      if (ready_.empty()) break;
       // The last entries of `ready_` are the threads of the warp that was released last.
       const std::size_t among = warp_by_warp_ ? std::min<std::size_t>(kWarp, ready_.size()) : ready_.size();
       const std::size_t drawn = ready_.size() - 1 - draw() % among;
@@ -143,6 +145,16 @@ class Wave {
     Wave& wave = *running;
     wave.fiber_->at = At::kRuns;
     wave.ready_.push_back(wave.fiber_);
+    wave.leave(*wave.fiber_);
+  }
+
+  /// Lets other threads run, as many as a random number decides. Called in a thread that polls.
+  static void sleep() {
+    Wave& wave = *running;
+    if (++wave.sleeps_ > 100 * wave.fibers_.size()) fail("threads poll for a value that no other thread writes.");
+    wave.fiber_->at = At::kRuns;
+    wave.ready_.push_back(wave.fiber_);
+    std::swap(wave.ready_.back(), wave.ready_[wave.draw() % wave.ready_.size()]);
     wave.leave(*wave.fiber_);
   }
 
@@ -234,7 +246,7 @@ class Wave {
       Fiber& to = warp[__builtin_ctz(set)];
       std::copy_n(values, kWarp, to.operation.values);
       to.at = At::kRuns;
-      ready_.push_back(&to);
+      make_ready(&to);
     }
   }
 
@@ -246,13 +258,23 @@ class Wave {
     const std::size_t threads = fibers_.size() / blocks_.size();
     const std::size_t first = static_cast<std::size_t>(fiber.block - blocks_.data()) * threads;
     warp_by_warp_ = draw() % 2;
+    if (draw() % 64 == 0) hold(&blocks_[draw() % blocks_.size()]);
     for (std::size_t i = first; i < first + threads; ++i) {
       if (fibers_[i].at != At::kNamedBarrier || fibers_[i].barrier != fiber.barrier) continue;
       if (fibers_[i].expected != fiber.expected)
         fail("threads at a named barrier expect different numbers of threads.");
       fibers_[i].at = At::kRuns;
-      ready_.push_back(&fibers_[i]);
+      make_ready(&fibers_[i]);
     }
+  }
+
+  void make_ready(Fiber* fiber) { (fiber->block == held_ ? held_ready_ : ready_).push_back(fiber); }
+  /// Lets the threads of a block stand still from their next barriers on, and threads of another block, which stood
+  /// still, run again.
+  void hold(const Block* block) {
+    ready_.insert(ready_.end(), held_ready_.begin(), held_ready_.end());
+    held_ready_.clear();
+    held_ = block;
   }
 
   /// Handles a thread that has arrived at a barrier or at its end. As on a GPU, a block's barrier does not wait for
@@ -260,6 +282,7 @@ class Wave {
   void arrived(Fiber& fiber) {
     Block& block = *fiber.block;
     if (fiber.at == At::kRuns) return;
+    sleeps_ = 0;
     if (fiber.at == At::kWarp) return arrived_at_warp_operation(fiber);
     if (fiber.at == At::kNamedBarrier) return arrived_at_named(fiber);
     if (fiber.at == At::kEnd) --block.alive, --alive_;
@@ -283,7 +306,7 @@ class Wave {
                         [&](unsigned thread) -> BasicBlocks& { return fibers_[warp + thread].blocks; });
     warp_by_warp_ = draw() % 2;
     for (std::size_t i = first; i < last; ++i)
-      if (fibers_[i].at == at) ready_.push_back(&fibers_[i]);
+      if (fibers_[i].at == at) make_ready(&fibers_[i]);
   }
 
   static inline Wave* running = nullptr;
@@ -292,7 +315,10 @@ class Wave {
   std::vector<Fiber> fibers_;
   std::vector<Block> blocks_;
   std::vector<Fiber*> ready_;
+  std::vector<Fiber*> held_ready_;  ///< threads of `held_` that could run
+  const Block* held_ = nullptr;     ///< the block that stands still
   unsigned alive_ = 0;
+  std::size_t sleeps_ = 0;  ///< calls of sleep() since a thread last arrived at a barrier or ended
   Barrier grid_;
   bool warp_by_warp_ = draw() % 2;
   Fiber* fiber_ = nullptr;

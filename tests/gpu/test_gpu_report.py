@@ -43,6 +43,11 @@ def test_words_select_rows():
     assert wrong.returncode == 2 and "no row has the word vc/on" in wrong.stderr
 
 
+def test_both_ways_to_synchronise_are_measured():
+    flags = names("flags")
+    assert len(flags) == 3 and [name.replace("/flags/", "/barrier/") for name in flags] == names("barrier")
+
+
 def test_rows_are_lines_of_a_json_list():
     text = report("--seconds", "0.001", *FAST)
     rows = json.loads(text)

@@ -70,6 +70,15 @@ std::vector<double> cycles_per_second(Engine& engine, double seconds) {
   return rates;
 }
 
+/// Returns the engine on a GPU, on which tiles synchronise as the network prescribes.
+std::unique_ptr<Engine> gpu_engine(const Measured& network, const Plan& plan, const std::vector<Experiment>& jobs) {
+  if (network.sync.empty()) return plan.make_engine(jobs, {"cuda"});
+  setenv("FLITLAB_GPU_SYNC", network.sync.c_str(), 1);
+  auto engine = plan.make_engine(jobs, {"cuda"});
+  unsetenv("FLITLAB_GPU_SYNC");
+  return engine;
+}
+
 /// Measures the rates of a network's job at a load. Returns whether the states of the engines agree; true if only one
 /// engine runs the job.
 bool report(const Measured& network, const Plan& plan, double load, double seconds, std::ostream& out) {
@@ -80,13 +89,14 @@ bool report(const Measured& network, const Plan& plan, double load, double secon
       << ", \"form\": \"" << plan.facts().forms.gpu << "\"";
   std::vector<u64> hashes;
   const auto measure = [&](const char* backend, double time) {
-    const auto engine = plan.make_engine(jobs, {backend});
+    const bool on_gpu = backend == std::string_view("cuda");
+    const auto engine = on_gpu ? gpu_engine(network, plan, jobs) : plan.make_engine(jobs, {backend});
     engine->advance(network.run_in, testing::first(engine->replicas()));
     std::vector<u64> found;
     for (u32 r = 0; r < std::min(engine->replicas(), kCompared); ++r) found.push_back(engine->state_hash(r));
     std::vector<double> rates = cycles_per_second(*engine, time);
     for (double& rate : rates) rate *= double{1} * routers * engine->replicas();
-    if (backend == std::string_view("cpu")) out << ", \"cpu_threads\": " << engine->threads();
+    if (!on_gpu) out << ", \"cpu_threads\": " << engine->threads();
     write_rates(out, backend, rates);
     return found;
   };
@@ -188,7 +198,7 @@ struct ReportRow {
 
 void profile(const Measured& network) {
   const std::vector<Experiment> jobs = testing::replicas_of(network.config, 0.2, network.replicas);
-  const auto engine = make_plan(jobs.front())->make_engine(jobs, {"cuda"});
+  const auto engine = gpu_engine(network, *make_plan(jobs.front()), jobs);
   const std::vector<u32> all = testing::first(network.replicas);
   engine->advance(network.run_in, all);
   engine->advance(kProfiled, all);
@@ -212,6 +222,7 @@ std::vector<ReportRow> rows(double seconds) {
         if (load == 0.2 && !network.name.ends_with("/one")) all.back().profile = [network] { profile(network); };
       }
   };
+  add(testing::networks_with_both_syncs());
   add(testing::networks_with_other_kernels());
   add(testing::networks_of_models());
   add({testing::network_of_fnoc(), testing::network_of_a_million(false), testing::network_of_a_million(true)});

@@ -20,6 +20,7 @@ struct Measured {
   u32 run_in = 1000;    ///< cycles before states are compared and rates are measured
   double times = 1;     ///< time of a measurement on a GPU, in times of a usual one
   bool on_cpu = true;   ///< false: only a GPU runs it
+  std::string sync{};   ///< FLITLAB_GPU_SYNC (kernels/engines/cuda_lane_engine.cuh); "": not set
 };
 
 /// Returns canonical networks with lane state whose GPU kernels are others than those of networks_of_models()
@@ -51,6 +52,22 @@ inline std::vector<Measured> networks_with_other_kernels() {
     all.push_back({name + "/thousand", Settings(kind.settings, " ", kind.small), 1000, {kind.load}});
     all.push_back({name + "/large", Settings(kind.settings, " ", kind.large), 1, {kind.load}, "", 300});
   }
+  return all;
+}
+
+/// Returns large networks with lane state, each with both ways in which tiles synchronise: of about two
+/// tiles for each multiprocessor of an H200, of one, and of eight tiles.
+inline std::vector<Measured> networks_with_both_syncs() {
+  std::vector<Measured> all;
+  for (const auto& [name, settings] : {std::pair{"torus", "topology.shape=[32,32,32]"},
+                                       {"mesh", "topology.kind=mesh topology.shape=[128,128]"},
+                                       {"small-torus", "topology.shape=[32,32]"}})
+    for (const char* sync : {"flags", "barrier"}) {
+      Measured network{
+          std::string("lanes/") + sync + "/" + name, Settings("router.vcs=4 ", settings), 1, {0.2}, "", 300};
+      network.sync = sync;
+      all.push_back(std::move(network));
+    }
   return all;
 }
 

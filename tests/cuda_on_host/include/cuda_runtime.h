@@ -93,6 +93,8 @@ void barrier_of_block();
 /// Waits until `threads` threads of the block have arrived at its barrier with this number.
 void named_barrier(unsigned barrier, unsigned threads);
 void barrier_of_grid();
+/// Lets other threads run. Ends the process if all threads that can run only sleep.
+void sleep();
 /// Returns the shared memory of the running thread's block.
 std::byte* shared_memory();
 /// Waits for the threads of the warp in `mask`, each of which must execute the same operation with the same mask.
@@ -151,6 +153,8 @@ inline void __syncthreads() { cuda_on_host::barrier_of_block(); }
 inline void __barrier_sync_count(unsigned barrier, unsigned threads) { cuda_on_host::named_barrier(barrier, threads); }
 /// Does nothing: threads switch only at barriers, so memory accesses are always in order.
 inline void __threadfence() {}
+/// Called by a thread that polls: lets other threads run.
+inline void __nanosleep(unsigned) { cuda_on_host::sleep(); }
 
 // Operations of a warp. Only __syncwarp orders memory.
 inline void __syncwarp(unsigned mask = ~0u) { cuda_on_host::synchronise_warp(mask, "__syncwarp", 0, true); }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "cuda/atomic"
 #include "cuda_runtime.h"
 #include "tests/cuda_on_host/divergence.hpp"
 
@@ -12,7 +13,11 @@ namespace {
 template <class... Arguments>
 void launch(unsigned blocks, unsigned threads, std::size_t shared_bytes, void (*kernel)(Arguments...),
             Arguments... arguments) {
+  cudaLaunchAttribute cooperative{};
+  cooperative.val.cooperative = 1;
   cudaLaunchConfig_t config{};
+  config.attrs = &cooperative;
+  config.numAttrs = blocks <= 3;  // multiprocessors
   config.gridDim = dim3(blocks);
   config.blockDim = dim3(threads);
   config.dynamicSmemBytes = shared_bytes;
@@ -81,6 +86,40 @@ TEST(GpuWarps, SyncwarpMakesWritesVisible) {
   EXPECT_GT(wrong, 100u);
 }
 
+using Flag = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+/// Each block passes a number on to the next one in a ring, 50 times: `words` has a flag and a number for each block.
+__global__ void passes_on(unsigned* words) {
+  const unsigned from = (blockIdx.x + gridDim.x - 1) % gridDim.x;
+  for (unsigned turn = 1; turn <= 50; ++turn) {
+    const unsigned expected = blockIdx.x ? turn : turn - 1;
+    if (threadIdx.x < 32)
+      while (Flag(words[2 * from]).load(cuda::memory_order_acquire) < expected) __nanosleep(20);
+    __syncthreads();
+    if (threadIdx.x == 40) words[2 * blockIdx.x + 1] = words[2 * from + 1] + 1;
+    __syncthreads();
+    if (threadIdx.x == 7) Flag(words[2 * blockIdx.x]).store(turn, cuda::memory_order_release);
+  }
+}
+__global__ void polls_forever(unsigned* words) {
+  while (!Flag(*words).load(cuda::memory_order_acquire)) __nanosleep(20);
+}
+
+TEST(GpuWarps, BlocksThatPollWaitForEachOther) {
+  for (const char* seed : {"1", "2", "3", "4"}) {
+    setenv("CUDA_ON_HOST_SEED", seed, 1);
+    Words words(2 * 3);
+    launch(3, 64, 0, passes_on, words.device);
+    EXPECT_EQ(words.read()[5], 150u);
+  }
+  setenv("CUDA_ON_HOST_WITHOUT", "flags", 1);
+  Words words(2 * 3);
+  launch(3, 64, 0, passes_on, words.device);
+  EXPECT_NE(words.read()[5], 150u);
+  unsetenv("CUDA_ON_HOST_WITHOUT");
+  unsetenv("CUDA_ON_HOST_SEED");
+}
+
 __global__ void swaps(unsigned* cell) {
   for (unsigned seen = *cell;;) {
     const unsigned found = atomicCAS(cell, seen, seen + threadIdx.x);
@@ -110,6 +149,8 @@ TEST(GpuWarps, ErrorsEndTheProcess) {
   EXPECT_DEATH(launch(1, 16, 0, another, out.device), "others of their warps");
   EXPECT_DEATH(launch(1, 16, 0, not_in_the_mask, out.device), "not in the mask");
   EXPECT_DEATH(launch(1, 16, 0, no_such_thread, out.device), "a thread that is not there");
+  Words never(1);
+  EXPECT_DEATH(launch(1, 64, 0, polls_forever, never.device), "poll for a value that no other thread writes");
 }
 
 /// Thread 0 executes block a three times, thread 1 executes a once and b twice: the warp issues a three times, b twice.

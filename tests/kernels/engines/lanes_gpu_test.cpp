@@ -183,12 +183,20 @@ TEST_F(GpuLanes, AnyOptionsAgree) {
   EXPECT_GT(delivered, trials(24) * 20u);
   if (trials(24) < 24) return;
   for (const auto& [what, flits] : moves) EXPECT_GT(flits, 1000u) << what;
-  EXPECT_EQ(moves.size(), 4u + 4u + 3u + 3u + 2u + 5u);
+  EXPECT_EQ(moves.size(), 4u + 4u + 7u + 3u + 2u + 5u);
 }
 
-/// If a network has more lane blocks than a block of threads has half-warps, it uses the whole grid on any device.
-TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
+/// If a network has more lane blocks than a block of threads has half-warps, it uses the whole grid on any device, with
+/// flags of neighbouring tiles or the grid's barrier. The default is flags if tiles have few neighbours.
+class GpuLanesOfAGrid : public GpuLanes, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void TearDown() override { unsetenv("FLITLAB_GPU_SYNC"); }
+};
+INSTANTIATE_TEST_SUITE_P(Sync, GpuLanesOfAGrid, ::testing::Values("", "flags", "barrier"));
+
+TEST_P(GpuLanesOfAGrid, ANetworkLargerThanABlockAgrees) {
   const Experiment e = experiment("topology.shape=[35,33] router.vcs=4 traffic.load=0.05");
+  setenv("FLITLAB_GPU_SYNC", GetParam(), 1);
   Network cpu(e, one_by_one()), gpu(e, kGpu);
   ASSERT_EQ(lanes_of(*gpu.plan), "5 ports, fixed");
   measure_until(40, {cpu.engine.get(), gpu.engine.get()});
@@ -196,7 +204,8 @@ TEST_F(GpuLanes, ANetworkLargerThanABlockAgrees) {
   for (u32 cycles : {1u, 2u, 60u}) {
     for (Network* net : {&cpu, &gpu}) net->engine->advance(cycles, std::vector<u32>{0});
     if (const auto calls = testing::device_calls()) {
-      EXPECT_EQ(calls->grid_barriers, (cycles + 2) / 3);  // one barrier for each lookahead
+      // One barrier for each lookahead.
+      EXPECT_EQ(calls->grid_barriers, GetParam() == std::string("barrier") ? (cycles + 2) / 3 : 0);
     }
     ASSERT_NO_FATAL_FAILURE(expect_the_same(*gpu.engine, *cpu.engine));
   }

@@ -23,6 +23,7 @@ class GpuStepWithout : public ::testing::Test {
     GTEST_SKIP() << "this test causes data races";
 #endif
   }
+  void TearDown() override { unsetenv("FLITLAB_GPU_SYNC"); }
 };
 class GpuWithout : public GpuStepWithout, public ::testing::WithParamInterface<std::string> {};
 
@@ -70,18 +71,23 @@ TEST_F(GpuStepWithout, ItsBarrier) {
 TEST_P(GpuWithout, Atomics) { expect_another(model(GetParam()), "atomics"); }
 
 /// Barriers and atomics of lane state. Barriers of a warp group have number 1 (for the warps that process ports) and
-/// number 2. Two warp groups are in one block, or in a grid.
+/// number 2. Two warp groups are in one block, or in a grid, in which they synchronise by flags or at a barrier.
 class GpuLanesWithout : public GpuWithout {};
 
+/// Lets tiles of a grid synchronise by flags, or at the grid's barrier if this is omitted.
+void choose_sync(const std::string& without) { setenv("FLITLAB_GPU_SYNC", without == "grid" ? "barrier" : "flags", 1); }
+
 TEST_P(GpuLanesWithout, What) {
+  choose_sync(GetParam());
   expect_another(Settings("topology.shape=[12,12] router.vcs=4 traffic.load=0.3"), GetParam().c_str(),
-                 GetParam() == "grid" ? "256" : "768");
+                 GetParam() == "grid" || GetParam() == "flags" ? "256" : "768");
 }
 
 /// The same for kernels of any options. All warp groups of a network are in one grid.
 class GpuAnyLanesWithout : public GpuWithout {};
 
 TEST_P(GpuAnyLanesWithout, What) {
+  choose_sync(GetParam());
   for (const char* options :
        {"router.vc_allocator=islip router.switch_allocator=islip router.arbiter=oldest_first",
         "router.vc_allocator=wavefront router.speculative=true traffic.mode=request_reply topology.concentration=2"})
@@ -89,8 +95,9 @@ TEST_P(GpuAnyLanesWithout, What) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(testing::kinds(true)));
-INSTANTIATE_TEST_SUITE_P(Kinds, GpuLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "block", "grid"));
-INSTANTIATE_TEST_SUITE_P(Kinds, GpuAnyLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "grid"));
+INSTANTIATE_TEST_SUITE_P(Kinds, GpuLanesWithout,
+                         ::testing::Values("1", "2", "warp", "atomics", "block", "grid", "flags"));
+INSTANTIATE_TEST_SUITE_P(Kinds, GpuAnyLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "grid", "flags"));
 
 }  // namespace
 }  // namespace flitlab::without_gpu_test

@@ -111,6 +111,10 @@ struct DeviceLanes {
   /// last block may be empty.
   static FLITLAB_HD u32 blocks(u32 routers) { return routers > width ? 2 * blocks_of(routers, 2 * width) : 1; }
 
+  static TileNeighbours neighbours(const VcTable& t) {
+    return neighbours_of_tiles(t, width, blocks(t.routers), kMayWriteRows<C, S> && has_many_rows(t, width));
+  }
+
   /// Returns the bytes of a replica's lane state.
   static std::size_t replica_bytes(const VcTable& t) {
     State<C, S> s;

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "kernels/engines/tiles.hpp"
 #include "kernels/routers/vc/lanes/state.hpp"
 
 namespace flitlab::vc::lanes {
@@ -94,6 +95,26 @@ inline void read_from_senders(Wires& w, std::vector<std::vector<std::byte>>& mas
         std::fill_n(&masks[at->second][lane * bytes], bytes, std::byte{0xFF});
       });
     }
+}
+
+/// Returns the neighbours of tiles; a tile has two blocks. A block reads the words that hold its senders' elements,
+/// with elements between them that it ignores, and perhaps the next word (load_unaligned() in
+/// kernels/common/byte_slices.cuh). `writes`: routers write to rows of receivers; then a block also reads its own row.
+inline TileNeighbours neighbours_of_tiles(const VcTable& t, u32 width, u32 blocks, bool writes) {
+  std::vector<std::set<u32>> tiles(blocks / 2);
+  const i32 block = static_cast<i32>(width), last = static_cast<i32>(blocks * width) - 1;
+  for (u32 b = 0; b < blocks; ++b) {
+    std::set<i32> distances;
+    if (writes) distances.insert(0);
+    for (u32 port = 0; port < t.network_ports; ++port)
+      for_each_row(t, width, b, port, [&](u32, const RowOfSenders& row) { distances.insert(std::get<1>(row)); });
+    for (const i32 distance : distances) {
+      const i32 start = static_cast<i32>(b) * block + distance, from = std::max(start, 0);
+      for (i32 tile = from / (2 * block); tile <= std::min(start + block, last) / (2 * block); ++tile)
+        tiles[b / 2].insert(static_cast<u32>(tile));
+    }
+  }
+  return TileNeighbours(std::move(tiles));
 }
 
 /// Returns the wiring for blocks of `width` routers with elements of `bytes` bytes. `vcs`: virtual channels per port
