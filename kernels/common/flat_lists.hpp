@@ -36,6 +36,13 @@ struct FlatEntries {
     const u32 n = count;
     FLITLAB_ROLLED for (u32 k = thread_of_block(); k < n; k += threads) visit(u32{entry[k]});
   }
+  /// The same, with the first entry for the last thread: if a part of a step visits two lists, different warps have
+  /// their entries.
+  template <class Visit>
+  FLITLAB_INLINE void for_each_entry_from_last_thread(Visit&& visit) const {
+    const u32 n = count;
+    FLITLAB_ROLLED for (u32 k = threads - 1 - thread_of_block(); k < n; k += threads) visit(u32{entry[k]});
+  }
 };
 
 /// A member of an item as an entry of 16 bits. Members are numbers below 64.

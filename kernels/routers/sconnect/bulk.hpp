@@ -61,9 +61,7 @@ struct BulkStep : Gathered<V, Phase> {
   /// Releases the buffer of a slot's message, which the far end has accepted.
   FLITLAB_INLINE void release(u32 i, u32 p) const {
     Slot& s = slot(i, slot_now[p][i]);
-    const u32 buffer = s.buffer, q = item[i].at(v.t.fields.buffer, buffer).queue;
-    tic(i).release_single(q);
-    control(i).free |= u64{1} << buffer;
+    tic(i).release_buffer_of_single(s.buffer);
     s.buffer = kNoBuffer;
     s.bits ^= kSending;
   }
@@ -124,9 +122,7 @@ struct BulkStep : Gathered<V, Phase> {
   }
 
   FLITLAB_INLINE void store(u32 i, const Message& m, u32 source, u32 q) {
-    const SingleTic t = tic(i);
-    t.hold_single(q);
-    t.put(m, source, 0, q);
+    tic(i).store_single(m, source, q);
     note(i, q);
   }
 

@@ -6,6 +6,7 @@
 
 #include "kernels/common/lists.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
+#include "kernels/routers/sconnect/plain.hpp"
 #include "kernels/routers/sconnect/port_bytes.hpp"
 
 namespace flitlab::sconnect {
@@ -108,7 +109,7 @@ struct Gathered {
     u32 any = 0;
     for (u32 i = 0; i < size; ++i) {
       add(list[i]);
-      any |= software_active(i);
+      any |= software_active(tic(i));
       coming[i / (kTics / 2)].add(i % (kTics / 2), arriving_bits[i], bytes_present(arriving_bits[i]));
       if (!far) continue;
       for (u64 set = control(i).waiting; set; set &= set - 1)
@@ -118,26 +119,11 @@ struct Gathered {
       coming[half].for_each([&](u32 of_half, u32 p, u32) __attribute__((always_inline)) {
         const u32 i = half * (kTics / 2) + of_half;
         const Message& m = arriving(i, p);
-        any |= needs_single_path(m);
+        any |= needs_single_path(v.t, m);
         __builtin_prefetch(&item[i].at(v.t.fields.table, m.node));
       });
     if (any) process_others_singly(list, size);
     find_work();
-  }
-
-  /// Returns whether software has changed a TIC or control messages are in it.
-  FLITLAB_INLINE u32 software_active(u32 i) const {
-    const TicControl& c = control(i);
-    u32 any = u32{c.held_control[0]} | c.held_control[1] | (c.enabled ^ ((1u << kPorts) - 1)) |
-              u32{c.counting <= kEveryCycle};
-    for (u32 p = kSerial; p < kPorts; ++p)
-      if (link(i, p).kind == LinkKind::kHost) any |= v.terminals[link(i, p).far].at(v.t.host_fields.host).out_count;
-    return any;
-  }
-
-  /// Returns whether a message is a control message, or can enter a queue ahead of other messages.
-  FLITLAB_INLINE u32 needs_single_path(const Message& m) const {
-    return m.control | (v.t.age == Age::kAll ? m.age : 0u);
   }
 
   /// Gathers the TICs of the list again. TICs that need the functions of a single TIC are processed here and not
@@ -146,9 +132,9 @@ struct Gathered {
     n = 0;
     for (u32 i = 0; i < size; ++i) {
       add(list[i]);
-      u32 other = software_active(n - 1);
+      u32 other = software_active(tic(n - 1));
       for (u32 p = 0; p < kPorts; ++p)
-        if (arriving_bits[n - 1] >> 8 * p & kPresent) other |= needs_single_path(arriving(n - 1, p));
+        if (arriving_bits[n - 1] >> 8 * p & kPresent) other |= needs_single_path(v.t, arriving(n - 1, p));
       if (!other) continue;
       --n;
       Phase::work(v, list[i], now);

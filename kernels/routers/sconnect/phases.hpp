@@ -4,6 +4,7 @@
 /// another port idle leaves 1 to 5 clocks after its header arrived. Returned messages are routed again at the end of
 /// the cycle.
 #include "kernels/engines/phases.hpp"
+#include "kernels/routers/sconnect/block.hpp"
 #include "kernels/routers/sconnect/bulk.hpp"
 #include "kernels/routers/sconnect/clock.hpp"
 #include "kernels/routers/sconnect/host_port.hpp"
@@ -14,7 +15,6 @@ namespace flitlab::sconnect {
 
 struct TicPhase {
   static constexpr const char* name = "tic";
-  static constexpr bool listed = false;  ///< few TICs are idle, and a list of active TICs costs registers
 
   template <class V>
   FLITLAB_HD static u32 items(const V& v) {
@@ -54,13 +54,16 @@ struct TicPhase {
   FLITLAB_INLINE static void work_port(const Tic<V, W>& tic, u32 p, u8 arriving_bits) {
     const Link& link = tic.link(p);
     if (link.kind == LinkKind::kNone) return;
+    if (link.kind != LinkKind::kHost) return work_channel(tic, p, arriving_bits);
+    const HostPort<V, W> host = host_port(tic, p, link.far);
+    host.present();
+    host.offer();
+  }
+
+  /// Does the work of a port that leads to a TIC.
+  template <class V, int W>
+  FLITLAB_INLINE static void work_channel(const Tic<V, W>& tic, u32 p, u8 arriving_bits) {
     Port& port = tic.port(p);
-    if (link.kind == LinkKind::kHost) {
-      const HostPort<V, W> host = host_port(tic, p, link.far);
-      host.present();
-      host.offer();
-      return;
-    }
     // A quad in transmission is completed first: its parts must be in consecutive slots.
     if (!tic.enabled(p) && port.sending == kNoBuffer) {
       empty(tic, p, port);
@@ -135,8 +138,7 @@ struct TicPhase {
     u64 arriving_bits = word;
     word = 0;
     prefetch_entries(tic, arriving_bits);
-    if (t.clocks) arriving_bits = keep_clock(tic, arriving_bits);
-    if (control.counting == kEveryCycle) ++control.counter;
+    arriving_bits = begin_cycle(tic, arriving_bits);
     create(tic);
     for (u32 p = 0; p < kPorts; ++p) work_port(tic, p, static_cast<u8>(arriving_bits >> 8 * p));
     route_again(tic);
@@ -174,6 +176,27 @@ struct TicPhase {
   FLITLAB_INLINE static void work_in_bulk(const V& v, const u32* list, u32 n, Cycle now) {
     if (!v.t.clocks) return step_many<TicPhase>(v, list, n, now);
     for (u32 i = 0; i < n; ++i) work(v, list[i], now);
+  }
+
+  /// What a block of GPU threads shares.
+  struct InBlock {
+    BlockItems items;
+    TicLists lists;
+  };
+
+  /// Does the work of the TICs of `due`, on a GPU. All threads of the block call it.
+  template <class Due>
+  FLITLAB_INLINE static void work_in_block(const Due& due, InBlock& shared, Cycle now) {
+    step_in_block(due, shared.items, shared.lists, [&](const auto& items) __attribute__((always_inline)) {
+      BlockStep<TicPhase, std::remove_cvref_t<decltype(items)>>{items, shared.lists, now}.run();
+    });
+  }
+
+  /// Runs the clock and the counter of cycles. Returns the inbox word, which the clock may change.
+  template <class V, int W>
+  FLITLAB_INLINE static u64 begin_cycle(const Tic<V, W>& tic, u64 arriving_bits) {
+    if (tic.control.counting == kEveryCycle) ++tic.control.counter;
+    return tic.v.t.clocks ? keep_clock(tic, arriving_bits) : arriving_bits;
   }
 
   /// Runs the phase-locked loop. Returns the inbox word, in which slots hit by a clock slip are marked as damaged.

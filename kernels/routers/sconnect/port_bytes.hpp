@@ -1,6 +1,7 @@
 #pragma once
-/// Branch-free classification of the work that one port of many TICs has in a cycle: a byte for each TIC, eight in a
-/// machine word, so that eight channels are examined in the time of one.
+/// Branch-free classification of the work that ports have in a cycle: a byte for each port, eight in a machine word, so
+/// that eight channels are examined in the time of one. A CPU examines one port of many TICs, a GPU's thread the ports
+/// of one TIC.
 #include <cstring>
 #if defined(__SSE2__) && !defined(__CUDACC__)
 #include <emmintrin.h>
@@ -56,6 +57,42 @@ struct Work {
   u64 odd;            ///< anything else
 };
 
+/// State of eight ports: of one port of eight TICs, or of the ports of one TIC. Byte k of each word belongs to the
+/// k-th.
+struct EightPorts {
+  u64 heard, reply;  ///< members of Port
+  u64 buffer, bits;  ///< members of this cycle's Slot
+  u64 arriving;      ///< protocol bits that arrive
+  u64 busy;          ///< 1: the port has a quad or damaged message in progress, or no channel
+
+  /// Returns the work of the ports, as sets of them. Also updates `heard` and `reply` from the slots that arrive,
+  /// except for the ports in `odd`.
+  FLITLAB_INLINE Work work() {
+    static_assert(kNoBuffer == 0xFF);
+    constexpr u64 k1 = kEachByte;
+    const u64 h = heard, r = reply, b = bits, c = arriving;
+    const u64 holds = bytes_present(~buffer) >> 7, readable = bit(h, kOccupied) & ~bit(h, kHit);
+    const u64 taken = bit(h, kAcknowledge) ^ bit(b, kSending);
+    const u64 odd = (busy | bit(c, kHit) | bit(c, kQuad) | bit(c, kAbort) | bit(b, kHoldsQuad) | bit(b, kTooEarly) |
+                     (holds & ~readable)) &
+                    k1;
+    const u64 plain = odd ^ k1, kept = odd * 0xFF;
+    heard = (h & kept) | (c & ~kept);
+    reply = (r & kept) | ((bit(c, kPresent) | bit(c, kLast)) & plain) * kOccupied;
+    return {lowest_bits(holds & taken & plain), lowest_bits(holds & ~taken & plain),
+            lowest_bits(bit(r, kOccupied) & plain), lowest_bits(bit(c, kPresent) & plain), lowest_bits(odd)};
+  }
+
+  /// Returns the set of ports whose slots expect the sequence bit that arrives: a message there is new (is_new()).
+  FLITLAB_INLINE u64 expected() const {
+    return lowest_bits(~(bit(arriving, kSequence) ^ bit(bits, kExpected)) & kEachByte);
+  }
+
+ private:
+  /// Moves the bit of a mask to bit 0 of each byte.
+  FLITLAB_INLINE static u64 bit(u64 bytes, u32 mask) { return bytes / mask; }
+};
+
 /// State of one port of each TIC, gathered byte by byte.
 template <u32 kTics>
 struct PortBytesOf {
@@ -63,30 +100,23 @@ struct PortBytesOf {
   Bytes heard, reply;  ///< members of Port
   Bytes buffer, bits;  ///< members of this cycle's Slot
   Bytes arriving;      ///< protocol bits that arrive
-  Bytes busy;          ///< 1: the port has a quad or damaged message in progress, or no channel
+  Bytes busy;          ///< see EightPorts
 
   /// Returns the work of the first n TICs. `channels`: the TICs that have a channel at this port. Also updates `heard`
-  /// and `reply` from the slots that arrive, except for the ports in `odd`.
+  /// and `reply` as EightPorts::work() does.
   FLITLAB_INLINE Work work(u32 n, u64 channels) {
-    static_assert(kNoBuffer == 0xFF);
-    constexpr u64 k1 = kEachByte;
-    const auto bit = [](u64 bytes, u32 mask) { return bytes / mask; };  // moves the mask's bit to bit 0 of each byte
     Work all{};
     for (u32 i = 0; i < n; i += 8) {
-      const u64 h = heard.eight(i), r = reply.eight(i), b = bits.eight(i), c = arriving.eight(i);
-      const u64 holds = bytes_present(~buffer.eight(i)) >> 7, readable = bit(h, kOccupied) & ~bit(h, kHit);
-      const u64 taken = bit(h, kAcknowledge) ^ bit(b, kSending);
-      const u64 odd = (busy.eight(i) | bit(c, kHit) | bit(c, kQuad) | bit(c, kAbort) | bit(b, kHoldsQuad) |
-                       bit(b, kTooEarly) | (holds & ~readable)) &
-                      k1;
-      const u64 plain = odd ^ k1, kept = odd * 0xFF;
-      all.taken |= lowest_bits(holds & taken & plain) << i;
-      all.failed |= lowest_bits(holds & ~taken & plain) << i;
-      all.due |= lowest_bits(bit(r, kOccupied) & plain) << i;
-      all.comes |= lowest_bits(bit(c, kPresent) & plain) << i;
-      all.odd |= lowest_bits(odd) << i;
-      heard.set_eight(i, (h & kept) | (c & ~kept));
-      reply.set_eight(i, (r & kept) | ((bit(c, kPresent) | bit(c, kLast)) & plain) * kOccupied);
+      EightPorts ports{heard.eight(i), reply.eight(i),    buffer.eight(i),
+                       bits.eight(i),  arriving.eight(i), busy.eight(i)};
+      const Work work = ports.work();
+      all.taken |= work.taken << i;
+      all.failed |= work.failed << i;
+      all.due |= work.due << i;
+      all.comes |= work.comes << i;
+      all.odd |= work.odd << i;
+      heard.set_eight(i, ports.heard);
+      reply.set_eight(i, ports.reply);
     }
     return {all.taken & channels, all.failed & channels, all.due & channels, all.comes & channels, all.odd & channels};
   }

@@ -158,7 +158,7 @@ struct MailboxFields {
 
 /// Constants of a fabric, and where its fields lie.
 struct Table {
-  static constexpr EngineCost cost{.cpu_ns = 118, .loads = 331, .blocks = 19, .bytes = 6600};
+  static constexpr EngineCost cost{.cpu_ns = 118, .loads = 331, .blocks = 19, .bytes = 6600, .block_items = 512};
 
   u32 routers = 0;    ///< TICs
   u32 terminals = 0;  ///< host ports

@@ -114,6 +114,12 @@ struct Tic {
     control.free |= u64{1} << buffer;
   }
 
+  /// release() for a single data message.
+  FLITLAB_INLINE void release_buffer_of_single(u32 buffer) const {
+    release_single(state(buffer).queue);
+    control.free |= u64{1} << buffer;
+  }
+
   /// Frees the buffer of a damaged message that has left its queue, and clears the references to the buffer.
   FLITLAB_INLINE void drop_void(u32 buffer) const {
     Port& source = port(state(buffer).source);
@@ -266,6 +272,12 @@ struct Tic {
       hold_buffers(q, m, flags, m.flits);
     }
     return put(m, source, flags, q);
+  }
+
+  /// store() for a single data message that is not damaged.
+  FLITLAB_INLINE void store_single(const Message& m, u32 source, u32 q) const {
+    hold_single(q);
+    put(m, source, 0, q);
   }
 
   /// Stores a message like store(), but the buffers of the message have already been counted. Returns the buffer.

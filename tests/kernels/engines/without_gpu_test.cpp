@@ -65,7 +65,7 @@ TEST_P(GpuWithout, TheBarrierOfTheGrid) {
 
 /// The barrier between the parts of a step that a block of threads makes together (block_lists.hpp).
 TEST_F(GpuStepWithout, ItsBarrier) {
-  for (const char* kind : {"bgl", "metro"}) expect_another(model(kind), "1", "512", 300);
+  for (const char* kind : {"bgl", "metro", "sconnect"}) expect_another(model(kind), "1", "512", 300);
 }
 
 TEST_P(GpuWithout, Atomics) { expect_another(model(GetParam()), "atomics"); }
