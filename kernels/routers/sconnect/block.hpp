@@ -284,7 +284,8 @@ struct BlockStep {
   template <class T>
   FLITLAB_INLINE void list_port(const T& tic, u32 i, u32 to, u32 p, u64 before) const {
     const bool fills = !(before >> 8 * to & 0xFF) & ((tic.control.waiting >> 8 * to & 0xFF) != 0);
-    if (to <= p || !fills || lists.is_general[i]) return;
+    // A TIC that sends a quad to its host is already in the list.
+    if (to <= p || !fills || lists.is_general[i] || tic.port(to).sending != kNoBuffer) return;
     if (tic.link(to).kind == LinkKind::kHost)
       lists.presenting[to - kSerial].append(true, i);
     else

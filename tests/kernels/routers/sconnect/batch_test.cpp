@@ -1,5 +1,6 @@
-/// Compares the bulk phase, which processes many TICs per call, with the phase for one TIC. Engines with the memory
-/// layout of GPUs have no bulk phases, so both forms run in this test.
+/// Compares the bulk phase, which processes many TICs per call, with the phase for one TIC, and with the steps of a
+/// block of GPU threads. CPU engines with the memory layout of GPUs have no bulk phases, so both forms run in this
+/// test.
 #include <gtest/gtest.h>
 
 #include "kernels/routers/sconnect/gather.hpp"
@@ -21,13 +22,15 @@ class NeedsTwoLayouts : public Test {
 class SconnectBatch : public NeedsTwoLayouts<::testing::TestWithParam<u32>> {};
 class SconnectLargeBatch : public NeedsTwoLayouts<::testing::Test> {};
 
-/// Two engines with the same fabric: one processes TICs in bulk, the other one by one.
+const EngineChoice kOneByOne{"cpu", 1, false, 1, testing::kWide}, kGpu{"cuda", 1, false, 1};
+
+/// Two engines with the same fabric: one processes TICs in bulk, the other one by one, or on a GPU.
 struct Pair {
-  explicit Pair(const RawConfig& config, u32 threads = 1)
+  explicit Pair(const RawConfig& config, u32 threads = 1, EngineChoice other = kOneByOne)
       : config_(config),
         e(sconnect_experiment(config)),
         many(e, {"cpu", threads, false, 1}),
-        one(e, {"cpu", 1, false, 1, testing::kWide}),
+        one(e, other),
         table(dynamic_cast<const SconnectPlan&>(*many.plan).table()) {}
 
   void step(u32 cycles) {
@@ -90,10 +93,8 @@ TEST_P(SconnectBatch, AgreesWithSingleTicsInClosedLoops) {
 }
 
 /// Hosts' software sends requests, changes registers, switches ports off and on and counts events under traffic.
-TEST_P(SconnectBatch, AgreesWithSingleTicsUnderSoftwareControl) {
-  const TextFile graph(testing::kSwitchedGraph);
-  Draw draw(GetParam());
-  Pair pair(GetParam() % 2 ? random_sconnect(7000 + GetParam(), graph.path) : plain_fabric(7000 + GetParam()));
+void control(Pair& pair, u64 seed) {
+  Draw draw(seed);
   for (u32 epoch = 0; epoch < 40; ++epoch) {
     const u32 tic = draw.below(pair.table.routers), terminal = draw.below(pair.table.terminals);
     const u32 enabled = draw.coin() ? 63 : draw.below(64), counting = draw.below(33), tag = draw.below(256);
@@ -110,7 +111,44 @@ TEST_P(SconnectBatch, AgreesWithSingleTicsUnderSoftwareControl) {
   }
 }
 
+TEST_P(SconnectBatch, AgreesWithSingleTicsUnderSoftwareControl) {
+  const TextFile graph(testing::kSwitchedGraph);
+  Pair pair(GetParam() % 2 ? random_sconnect(7000 + GetParam(), graph.path) : plain_fabric(7000 + GetParam()));
+  control(pair, GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, SconnectBatch, ::testing::Range(0u, testing::trials(40)));
+
+/// The name of the test selects it among the tests of GPUs.
+class SconnectGpuBatch : public ::testing::TestWithParam<u32> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = cuda_unavailable(); !why.empty()) GTEST_SKIP() << "needs a GPU: " << why;
+  }
+  const TextFile graph{testing::kSwitchedGraph};
+};
+
+TEST_P(SconnectGpuBatch, AgreesWithTheCpu) {
+  Pair pair(random_sconnect(5000 + GetParam(), graph.path), 1, kGpu);
+  for (u32 epoch = 0; epoch < 12; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(1 + 7 * epoch));
+}
+
+TEST_P(SconnectGpuBatch, AgreesInPlainFabrics) {
+  Pair pair(plain_fabric(GetParam()), 1, kGpu);
+  for (u32 epoch = 0; epoch < 3; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(60));
+}
+
+TEST_P(SconnectGpuBatch, AgreesInClosedLoops) {
+  Pair pair(random_sconnect_loop(6000 + GetParam(), graph.path), 1, kGpu);
+  for (u32 epoch = 0; epoch < 4; ++epoch) ASSERT_NO_FATAL_FAILURE(pair.step(50));
+}
+
+TEST_P(SconnectGpuBatch, AgreesUnderSoftwareControl) {
+  Pair pair(GetParam() % 2 ? random_sconnect(7000 + GetParam(), graph.path) : plain_fabric(7000 + GetParam()), 1, kGpu);
+  control(pair, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, SconnectGpuBatch, ::testing::Range(0u, testing::trials(20)));
 
 /// Fabrics larger than the cache are processed in smaller groups of TICs. 529 TICs are not a multiple of the group
 /// size.
