@@ -124,12 +124,12 @@ def test_wrong_sizes_have_a_message(wrong):
 
 
 def test_a_switch_reaches_the_time_without_contention():
-    """An output-queued switch has no contention in a ring: every rank sends to one rank. The time of a step on the
-    switch is a constant more than in the model, which has the zero-load latency of a flit."""
+    """An output-queued switch has no contention in a ring: every rank sends to one rank. A step takes a constant time
+    more than in the model, because the switch stores whole packets and the model has the latency of a flit."""
     switch = {"router.kind": "switch", "topology.ports": 4}
-    few, many = (fl.collective("allreduce", size, "ring", switch).frame.iloc[0] for size in (480, 48_000))
+    few, many = (fl.collective("allreduce", size, "ring", switch).frame.iloc[0] for size in (960, 96_000))
     assert many["cycles"] - few["cycles"] == many["alpha_beta"] - few["alpha_beta"]
-    assert abs(few["cycles"] - few["alpha_beta"]) <= 6 * 4
+    assert few["alpha_beta"] < few["cycles"] <= few["alpha_beta"] + 6 * (8 + 2)
 
 
 @pytest.mark.parametrize("network", [
