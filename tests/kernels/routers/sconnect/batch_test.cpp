@@ -3,6 +3,7 @@
 /// test.
 #include <gtest/gtest.h>
 
+#include "kernels/engines/make_engine.hpp"
 #include "kernels/routers/sconnect/gather.hpp"
 #include "kernels/routers/sconnect/totals.hpp"
 #include "tests/support/sconnect/random.hpp"
