@@ -11,6 +11,15 @@
 
 namespace flitlab {
 
+/// Returns whether a program fills the queue. Some types of plans exclude that, so that their traces need no test.
+template <class V>
+FLITLAB_INLINE bool has_queued_program(const V& v) {
+  if constexpr (requires { V::Table::kNoProgram; })
+    return false;
+  else
+    return v.t.traffic.program.queued;
+}
+
 /// Most packets of a program in the queue. With two, the next packet is ready as soon as one has been sent, in every
 /// model.
 inline constexpr u32 kProgramPackets = 2;
@@ -31,7 +40,7 @@ FLITLAB_INLINE void run_queued_program(const V& v, const Item<W>& terminal, u32 
 template <class V, int W>
 FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 index, TerminalControl& control,
                                       Cycle now, u32 c = 0) {
-  if (v.t.traffic.program.queued) run_queued_program(v, terminal, index, now);
+  if (has_queued_program(v)) run_queued_program(v, terminal, index, now);
   TraceControl& trace = terminal.at(v.t.terminal_fields.trace.control, c);
   while (trace.created < trace.entries) {
     TraceEntry& entry = trace_entry(v, terminal, trace.first + trace.created, c);
@@ -59,7 +68,7 @@ FLITLAB_INLINE void tell_program(const V& v, const Item<W>& terminal, u32 source
 template <class V, int W>
 FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now,
                                    Cycle head = kNever) {
-  if (v.t.traffic.program.queued) return tell_program(v, terminal, packet.src, packet.id, now);
+  if (has_queued_program(v)) return tell_program(v, terminal, packet.src, packet.id, now);
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
   if (trace.arrivals < kTraceQueue)

@@ -327,14 +327,15 @@ struct ScriptVcTable : VcTable {
   static bool fits(const VcTable& t) { return !NoScriptVcTable::fits(t); }
 };
 
-/// A plan with the traffic of a trace.
+/// A plan with the traffic of a trace, but not of a program.
 struct TraceVcTable : VcTable {
   TraceVcTable() = default;
   explicit TraceVcTable(const VcTable& table) : VcTable(table) {}
 
   static constexpr TrafficMode mode = TrafficMode::kTrace;
+  static constexpr bool kNoProgram = true;
 
-  static bool fits(const VcTable& t) { return t.mode == TrafficMode::kTrace; }
+  static bool fits(const VcTable& t) { return t.mode == TrafficMode::kTrace && !t.traffic.program.queued; }
 };
 
 /// Base of the table types of plain routers.

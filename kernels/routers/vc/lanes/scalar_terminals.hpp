@@ -53,7 +53,7 @@ FLITLAB_INLINE Cycle next_work(const V& v, u32 index, Cycle now) {
   const TerminalControl& control = terminal.at(v.t.terminal_fields.control);
   if (control.lane.left || control.sent != control.created) return 0;
   if (v.t.mode == TrafficMode::kClasses) return control.next.at;
-  if (v.t.traffic.program.queued) {
+  if (has_queued_program(v)) {
     ProgramPacket packet;
     return next_program_packet(v, terminal, index, now, packet) ? 0 : program_wakes(v, terminal, index, now);
   }
