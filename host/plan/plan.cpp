@@ -34,7 +34,8 @@ Fill Plan::fill(const std::vector<std::byte>&, u32, const std::vector<PortSnapsh
 
 std::vector<u32> Plan::program_ends(const std::vector<std::byte>& state) const {
   const ItemKind& terminals = layout().kinds[1];
-  const auto field = std::ranges::find(terminals.fields, "program", &FieldInfo::name);
+  const auto field = std::find_if(terminals.fields.begin(), terminals.fields.end(),
+                                  [](const FieldInfo& f) { return f.name == "program"; });
   if (field == terminals.fields.end() || !field->count) return {};
   std::vector<u32> ends;
   for (u32 i = 0; i < terminals.count; ++i) {
