@@ -154,9 +154,7 @@ TEST(Switch, GeometricLengthsAreHardlyCut) {
 
 TEST(Switch, RejectsUnsupportedTraffic) {
   expect_rejected(Settings("router.kind=switch traffic.mode=request_reply"),
-                  "whose terminals support \"open\", \"batch\", \"trace\" or \"host\"");
-  expect_rejected(Settings("router.kind=switch traffic.mode=program traffic.program_file=x"),
-                  "Use one of them, or router.kind = \"bgl\"");
+                  "whose terminals support \"open\", \"batch\", \"trace\", \"host\" or \"program\"");
   expect_rejected(Settings("router.kind=switch traffic.mode=broadcast"), "router.kind = \"bgl\"");
   expect_rejected(Settings("router.kind=switch traffic.pattern=hot_region"), "Use \"hot_spot\"");
   expect_rejected(Settings("router.kind=switch topology.ports=65"), "2 to 64");
