@@ -54,8 +54,12 @@ __global__ void __launch_bounds__(kBlockThreads, 1)
           };
           if constexpr (requires { Phase::due(any, 0u, now); }) {
             const auto due = [&](u32 i) __attribute__((always_inline)) { return Phase::due(view(i), i % items, now); };
-            list.collect(me - threadIdx.x, all, threads, due,
-                         [&](const u32* its, u32 n) __attribute__((always_inline)) { work(its, 0, n); });
+            // Registers spill in one model without inlining, and in another one with it.
+            if constexpr (requires { Phase::kInlinesCollected; })
+              list.collect(me - threadIdx.x, all, threads, due,
+                           [&](const u32* its, u32 n) __attribute__((always_inline)) { work(its, 0, n); });
+            else
+              list.collect(me - threadIdx.x, all, threads, due, [&](const u32* its, u32 n) { work(its, 0, n); });
           } else {
             for (u32 begin = me - threadIdx.x; begin < all; begin += threads) {
               work(nullptr, begin, all - begin < blockDim.x ? all - begin : blockDim.x);

@@ -29,6 +29,7 @@
 ///   `static void work_in_bulk(const View&, const u32* list, u32 n, Cycle)`
 ///                                                     `run` for n items that are due; on a CPU, for the views for
 ///                                                     which this is faster; needs `due`
+///   `kInlinesCollected`                              whether work_in_block() is inlined for collected items
 ///   `struct InBlock`, `static void work_in_block(const Due&, InBlock&, Cycle)`
 ///                                                     `run` for the items of `Due` (DueItems, work_list.cuh), on a
 ///                                                     GPU; all threads of a block call it and share the lists in

@@ -171,5 +171,5 @@ def test_memory_of_a_program_is_known_before_it_is_taken(tmp_path):
     done = subprocess.run([sys.executable, "-m", "flitlab", "inspect", str(config)], capture_output=True, text=True,
                           timeout=1800, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
     assert done.returncode == 2
-    assert re.fullmatch(r".*traffic\.program_file: 60\d\d MB are needed, and \d+ MB are free\. "
+    assert re.fullmatch(r".*traffic\.program_file: 70\d\d MB are needed, and \d+ MB are free\. "
                         r"The program has 2515\d+ calls, .*\.\n", done.stderr), done.stderr

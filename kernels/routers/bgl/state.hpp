@@ -23,6 +23,8 @@ struct GivenHints {
 
 /// The plan. Members that packet sources read have the same names in every model's table.
 struct Table {
+  static constexpr bool kNoProgram = true;  ///< programs do not use the queue for traces: software runs them
+
   static constexpr EngineCost cost{.cpu_ns = 10, .loads = 84, .blocks = 9, .bytes = 450, .block_items = 512};
 
   u32 routers, terminals;

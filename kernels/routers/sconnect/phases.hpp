@@ -178,6 +178,7 @@ struct TicPhase {
     for (u32 i = 0; i < n; ++i) work(v, list[i], now);
   }
 
+  static constexpr bool kInlinesCollected = true;  ///< otherwise registers spill (nvcc 13.0, sm_90)
   /// What a block of GPU threads shares.
   struct InBlock {
     BlockItems items;
