@@ -75,8 +75,8 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
 
 /// While few items are due (must be processed), the engine lists them, which takes two more barriers per cycle. While
 /// most items are due, it does so only in every 16th cycle. The switch makes no such list; Blue Gene/L's nodes, the
-/// T3E's routers and S-Connect's TICs are always listed. METRO has a barrier after each of its two phases, which use the
-/// same shared memory.
+/// T3E's routers and S-Connect's TICs are always listed. METRO has a barrier after each of its two phases, which use
+/// the same shared memory.
 TEST_P(GpuCalls, DueItemsAreListedWhileFew) {
   const std::string kind = GetParam();
   const auto barriers = [&](double load) {

@@ -35,7 +35,8 @@ u32 most_neighbours(const RawConfig& config, u32 width = kWidth) {
 
 TEST(TileNeighbours, IncludeTheTilesOfAllPeersInBothDirections) {
   u32 pairs = 0;
-  for (u32 seed = 0; seed < 60; ++seed) {
+  const u32 seeds = testing::trials(60);
+  for (u32 seed = 0; seed < seeds; ++seed) {
     const std::string file = testing::temporary(".csv");
     const auto plan = make_plan(experiment(seed % 3 ? testing::any_routers(seed) : irregular_routers(seed, file)));
     const vc::VcTable& t = table_of(*plan);
@@ -56,7 +57,7 @@ TEST(TileNeighbours, IncludeTheTilesOfAllPeersInBothDirections) {
       ++pairs;
     }
   }
-  EXPECT_GT(pairs, 20u);
+  if (seeds == 60) EXPECT_GT(pairs, 20u);
 }
 
 TEST(TileNeighbours, AreFewInMeshesAndToriAndManyInAFlattenedButterfly) {
