@@ -57,7 +57,9 @@ TEST(TileNeighbours, IncludeTheTilesOfAllPeersInBothDirections) {
       ++pairs;
     }
   }
-  if (seeds == 60) EXPECT_GT(pairs, 20u);
+  if (seeds == 60) {
+    EXPECT_GT(pairs, 20u);
+  }
 }
 
 TEST(TileNeighbours, AreFewInMeshesAndToriAndManyInAFlattenedButterfly) {
