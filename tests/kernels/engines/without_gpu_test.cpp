@@ -100,7 +100,8 @@ TEST_P(GpuAnyLanesWithout, What) {
 INSTANTIATE_TEST_SUITE_P(Models, GpuWithout, ::testing::ValuesIn(testing::kinds(true)));
 INSTANTIATE_TEST_SUITE_P(Kinds, GpuLanesWithout,
                          ::testing::Values("1", "2", "warp", "atomics", "block", "grid", "flags"));
-INSTANTIATE_TEST_SUITE_P(Kinds, GpuAnyLanesWithout, ::testing::Values("1", "2", "warp", "atomics", "grid", "flags"));
+// Without barrier 1, kernels of any options may not end when blocks of threads drift apart.
+INSTANTIATE_TEST_SUITE_P(Kinds, GpuAnyLanesWithout, ::testing::Values("2", "warp", "atomics", "grid", "flags"));
 
 }  // namespace
 }  // namespace flitlab::without_gpu_test
