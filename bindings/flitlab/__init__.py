@@ -66,9 +66,8 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
-    "find_saturation", "adaptive", "cluster", "Collectives", "collective",
-    "Curve", "style", "plot", "report", "Network", "Comparison", "compare",
-    "share", "Flows", "flows", "Program", "published", "reproduce",
+    "find_saturation", "adaptive", "cluster", "Collectives", "collective", "Curve", "style", "plot", "report",
+    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "published", "reproduce",
 ]
 
 

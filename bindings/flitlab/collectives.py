@@ -57,7 +57,7 @@ class Schedule:
         return self._algorithm.steps(self.shape, rank)
 
     def bytes_of(self, blocks: Blocks) -> int:
-        """Returns the bytes of some blocks of the buffer. Blocks that follow one another are measured together."""
+        """Returns the bytes of some blocks of the buffer."""
         if self.operation == "alltoall":
             n = self.shape.ranks
             return sum((b % n + 1) * self.size // n - b % n * self.size // n for b in blocks)
@@ -191,7 +191,7 @@ def collective(operation: str, size: Any, algorithm: str | Sequence[str] | None 
     such as "1MB", or a list; bytes of a rank's buffer (allgather: of the result; alltoall: of all that a rank sends).
     algorithm: a name, a list, or None for all that fit; see docs/programs.md. network: an experiment; its traffic is
     replaced. ranks: rank r is terminal r; None: one on every terminal. segments: parts in which trees and chains pass
-    on a buffer. dimensions: numbers of ranks per dimension, for "by_dimension"; None: those of the network's grid.
+    on a buffer. dimensions: for "by_dimension", how many ranks each dimension has; None: as the network's grid.
     combine: cycles to add one byte to another. traffic: sizes of packets and overheads of processors, for example
     ``{"traffic.flit_bytes": 64}``. Raises ConfigError."""
     if operation not in ALGORITHMS:

@@ -55,7 +55,7 @@ def _one(_: Shape) -> int:
     return 1
 
 
-# Rings. In a line of `lines` ranks, `me` is a rank's position, and position i is rank at(i).
+# Rings. `line` lists the ranks of a ring, and `me` is a position in it.
 
 def _ring_scatter(line: Sequence[int], me: int, part: Callable[[int], Blocks]) -> Iterator[Step]:
     """Reduce-scatter: part(me) is complete afterwards."""

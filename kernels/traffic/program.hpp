@@ -52,7 +52,7 @@ FLITLAB_INLINE Cycle held_until(const V& v, const Item<W>& terminal, const CallL
   const auto& f = v.t.terminal_fields.program;
   if (call.kind == CallKind::kReceive) {
     if (terminal.at(f.arrived, call.slot) < call.amount) return kNever;
-    return v.t.traffic.program.queued ? terminal.at(f.heard, call.slot) + 1 : 0;
+    return v.t.traffic.program.queued ? terminal.at(f.latest, call.slot) + 1 : 0;
   }
   return call.kind == CallKind::kWait && c.sending <= call.amount ? kNever : 0;
 }

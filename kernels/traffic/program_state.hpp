@@ -78,8 +78,8 @@ struct ProgramFields {
     (ProgramControl, control, t.programs(), "", "progress of the program", "program"),
     (u16, arrived, t.programs() * t.messages, "packets", "[message] packets of each message that have arrived",
       "program_arrived"),
-    (Cycle, heard, t.queued_program * t.messages, "cycle", "[message] arrival of the latest packet of each message",
-      "program_heard"))
+    (Cycle, latest, t.queued_program * t.messages, "cycle", "[message] arrival of the latest packet of each message",
+      "program_latest"))
 };
 
 }  // namespace flitlab

@@ -53,22 +53,23 @@ FLITLAB_INLINE void create_from_trace(const V& v, const Item<W>& terminal, u32 i
   }
 }
 
-/// Tells the program that a packet of a message arrives in cycle `at`.
+/// Counts, for the program, a packet of a message that arrives in cycle `at`.
 template <class V, int W>
-FLITLAB_INLINE void tell_program(const V& v, const Item<W>& terminal, u32 source, u32 id, Cycle at) {
+FLITLAB_INLINE void count_arrival_of_program(const V& v, const Item<W>& terminal, u32 source, u32 id, Cycle at) {
   const ProgramCall* call = call_of_packet(v.t.traffic.program, source, id);
   if (!call) return;
   program_packet_arrived(v, terminal, call->slot);
-  Cycle& heard = terminal.at(v.t.terminal_fields.program.heard, call->slot);
-  if (heard < at) heard = at;
+  Cycle& latest = terminal.at(v.t.terminal_fields.program.latest, call->slot);
+  if (latest < at) latest = at;
 }
 
 /// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet (only packets of
-/// one class depend on others); or tells the program. `head`: arrival of its head; kNever: unknown.
+/// one class depend on others). If a program fills the queue, counts the arrival for it instead. `head`: arrival of its
+/// head; kNever: unknown.
 template <class V, int W>
 FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now,
                                    Cycle head = kNever) {
-  if (has_queued_program(v)) return tell_program(v, terminal, packet.src, packet.id, now);
+  if (has_queued_program(v)) return count_arrival_of_program(v, terminal, packet.src, packet.id, now);
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
   if (trace.arrivals < kTraceQueue)

@@ -145,6 +145,15 @@ def test_no_algorithm_beats_the_bounds(network):
             assert math.isnan(row.bisection_bound) or row.cycles >= row.bisection_bound
 
 
+def test_the_bounds_of_a_torus():
+    """Packets have 240 bytes and 8 flits. The busiest rank of 16 sends 15/16 of 24,000 bytes twice: 187 packets, and
+    one with 120 + 16 bytes. 100 packets cross the middle, which has 8 channels in each direction."""
+    torus = {"topology.kind": "torus", "topology.shape": [4, 4]}
+    row = fl.collective("allreduce", 24_000, "ring", torus).frame.iloc[0]
+    assert (row["bandwidth_bound"], row["bisection_bound"]) == (187 * 8 + 5, 100 * 8 / 8)
+    assert math.isnan(fl.collective("allreduce", 24_000, "ring", torus, ranks=4).frame["bisection_bound"][0])
+
+
 def test_a_table_and_a_picture():
     found = fl.collective("allreduce", ["1kB", "16kB"], None, {"topology.shape": [4, 4]})
     frame = found.frame

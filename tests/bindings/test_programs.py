@@ -332,3 +332,11 @@ def test_the_core_has_the_same_calls():
     with pytest.raises(fl.ConfigError) as error:
         _core.program_calls(b"0,x\n", "p", 1)
     assert f"Calls are {', '.join(CALLS)}." in str(error.value)
+
+
+def test_a_rank_cannot_send_more_packets_than_have_numbers():
+    """65,538 messages of 65,535 packets are more than 4,294,967,294."""
+    size, messages = 65535 * 240, 65538
+    lines = f"0,send,1,{size}\n" * messages + "1,recv,0\n" * messages
+    with pytest.raises(fl.ConfigError, match=r"rank 0 sends 42949\d+ packets up to here; at most 4294967294"):
+        _core.program_calls(lines.encode(), "p", 2)

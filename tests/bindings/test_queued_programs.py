@@ -205,3 +205,15 @@ def test_a_run_ends_with_its_program():
     assert result.packets["delivered"] == 16 * 4 * 42
     # the flits of 4 messages, one after the other: 41 packets of 8 flits, and one with 160 + 16 bytes
     assert result.model["program_cycles"] > 4 * (41 * 8 + 6 + 50)
+
+
+@pytest.mark.parametrize("network, message", [
+    ({"router.kind": "sconnect", "topology.host_ports": 2, "traffic.flit_bytes": 256},
+     "cannot tell which message is complete"),
+    ({"router.kind": "sconnect"}, r"flit_bytes = 32 with 240 \+ 16 bytes .* packets of up to 8 flits.* of 1 flit"),
+    ({"router.kind": "adaptive"}, r"flit_bytes = 32 with 240 \+ 16 bytes .* Raise traffic.flit_bytes"),
+    ({"router.kind": "t3e", "traffic.flit_bytes": 8}, r"at most 10 flits, and traffic.flit_bytes = 8 .* allows 32"),
+])
+def test_networks_that_cannot_carry_the_packets_say_so(network, message, tmp_path):
+    with pytest.raises(fl.ConfigError, match=message):
+        fl.Network(experiment(network, [[("send", 1, 1, 0)], [("recv", 0, 0)]], tmp_path / "p.csv"))

@@ -30,7 +30,7 @@ struct TicLists {
   List presenting[kHostPorts];               ///< `[port - kSerial]` TICs with a message for their host
   List receiving[kPorts];                    ///< `[port]` TICs at which a new message arrives
   List offering[kHostPorts];                 ///< `[port - kSerial]` TICs whose host may have a message
-  List requeuing;                            ///< TICs to which messages return, and those of `general`
+  List requeuing;                            ///< TICs with messages to route again, and all of `general`
   FlatBitList<kGpuBlock, kPorts> answering;  ///< ports that send a slot
   u8 is_general[kGpuBlock];                  ///< `[TIC]` 1: in `general`
   /// `[TIC]` byte of each port: protocol bits of the slot that is sent, without the acknowledgment; in `general`: of
