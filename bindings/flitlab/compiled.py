@@ -15,7 +15,8 @@ from flitlab.settings import plain
 
 MATRIX, TABLE, GRAPH = "traffic.matrix_file", "routing.table_file", "topology.file"
 VALUES = "traffic.matrix_values"
-FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program"}
+FILE_NAMES = {MATRIX: "matrix", TABLE: "routes", GRAPH: "graph", "traffic.program_file": "program",
+              "traffic.trace_file": "trace"}
 
 # Destinations of one source, in one of four forms: a single terminal, a dictionary terminal -> weight, a weight for
 # every terminal, or None if the source sends nothing.

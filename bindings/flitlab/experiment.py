@@ -19,6 +19,7 @@ from flitlab.programs import program_text
 from flitlab.records import applies, parameters_of
 from flitlab.settings import flatten, plain
 from flitlab.toml import parse_toml, read_text
+from flitlab.trace_files import TRACE, trace_contents, trace_text
 from flitlab.vocabulary import about_key, check_names
 
 _PROGRAM = "traffic.program_file"
@@ -65,7 +66,8 @@ class Experiment:
         check_names(self._given, parameter_paths())
         program = self._given.get(_PROGRAM)
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
-            return _core.Experiment(self._given, self.base_dir, self._texts)
+            trace = None if TRACE in self._texts else trace_contents(self._given.get(TRACE), self.base_dir)
+            return _core.Experiment(self._given, self.base_dir, self._texts | ({} if trace is None else {TRACE: trace}))
         given = {**self._given, _PROGRAM: getattr(program, "name", program)}
         terminals = _core.Experiment(given, self.base_dir, self._texts).terminals()
         program_calls = {_PROGRAM: program_text(program, self.base_dir, terminals)}
@@ -159,6 +161,22 @@ class Experiment:
                               f'"{self["router.kind"]}" does not have.')
         changes = {"topology.kind": "graph", GRAPH: compiled.name_of(graph, "graph"), **parameters}
         return self._compiled(changes, {GRAPH: text}, _OF_ONE_GRAPH)
+
+    def with_trace(self, packets: Any, order: str = "auto") -> Experiment:
+        """Returns a copy whose traffic is a trace given in Python.
+
+        packets: a DataFrame with the columns cycle, source, destination, flits and perhaps needs (a number or a list:
+        rows whose packets must have arrived first, counted from 0), or rows of these numbers, for example an array
+        [packet][5]; a negative number in needs means none. Rows must be ordered by cycle. order:
+        ``traffic.trace_order``. Raises ConfigError.
+
+        >>> import flitlab as fl
+        >>> exp = fl.load("vc-mesh-8x8").with_trace([(0, 0, 63, 4), (10, 63, 0, 8, 0)])
+        >>> fl.run(exp, progress=False).model["trace_cycles"] > 10
+        True
+        """
+        replay = self.with_traffic({"traffic.mode": "trace", TRACE: "packets", "traffic.trace_order": order})
+        return replay._compiled({TRACE: "packets"}, {TRACE: trace_text(packets)})
 
     def with_host_traffic(self) -> Experiment:
         """Returns a copy whose packets come from the program that steps the network (:meth:`flitlab.Network.inject`):

@@ -127,17 +127,19 @@ py::dict backends() {
   return all;
 }
 
-/// Returns texts without copying them. They stay in Python's memory as long as an experiment refers to them. Any thread
-/// may release the last reference, so the deleter takes the GIL.
+/// Returns texts (objects with a buffer, such as bytes or a mapped file) without copying them. They stay in Python's
+/// memory as long as an experiment refers to them. Any thread may release the last reference, so the deleter takes the
+/// GIL.
 SharedTexts shared_texts(const py::dict& texts) {
   SharedTexts shared;
   for (const auto& [path, value] : texts) {
-    const auto release = [](py::bytes* bytes) {
+    const auto release = [](py::buffer_info* view) {
       const WithGil held;
-      delete bytes;
+      delete view;
     };
-    const std::shared_ptr<py::bytes> owner(new py::bytes(value.cast<py::bytes>()), release);
-    shared[path.cast<std::string>()] = {owner, std::string_view(*owner)};
+    const std::shared_ptr<py::buffer_info> owner(new py::buffer_info(value.cast<py::buffer>().request()), release);
+    shared[path.cast<std::string>()] = {
+        owner, {static_cast<const char*>(owner->ptr), static_cast<std::size_t>(owner->size * owner->itemsize)}};
   }
   return shared;
 }

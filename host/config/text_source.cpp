@@ -18,6 +18,20 @@ class MemoryStream final : std::streambuf, public std::istream {
     char* begin = const_cast<char*>(text.data());  // const_cast is safe, because the stream only reads this memory
     setg(begin, begin, begin + text.size());
   }
+
+ private:
+  std::streampos seekoff(std::streamoff offset, std::ios_base::seekdir from, std::ios_base::openmode mode) override {
+    const std::streamoff from_begin = from == std::ios_base::beg   ? 0
+                                      : from == std::ios_base::cur ? gptr() - eback()
+                                                                   : egptr() - eback();
+    return seekpos(from_begin + offset, mode);
+  }
+  std::streampos seekpos(std::streampos to, std::ios_base::openmode) override {
+    const std::streamoff offset = to;
+    if (offset < 0 || offset > egptr() - eback()) return {std::streamoff{-1}};
+    setg(eback(), eback() + offset, egptr());
+    return to;
+  }
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "host/config/registry.hpp"
 #include "host/config/value.hpp"
 #include "host/plan/not_measured.hpp"
+#include "host/plan/trace_order.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
 
@@ -139,7 +140,10 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
   if (!groups.empty()) set_groups(groups, devices);
   mode = mode_of(e);
   set_priorities(e);
-  if (mode == TrafficMode::kTrace) table.classes = traffic_classes(e);
+  if (mode == TrafficMode::kTrace) {
+    table.classes = traffic_classes(e);
+    table.trace_window = has_trace_window(e);
+  }
   if (e.is({param::traffic.mode, "program"})) set_program(e);
   if (mode == TrafficMode::kTrace || mode == TrafficMode::kProgram || mode == TrafficMode::kBroadcast) return;
   const Experiment own = traffic_classes(e) > 1 ? class_of(e, 0) : e;
@@ -352,7 +356,8 @@ LengthTable PacketLengths::set(const Lengths& lengths) {
 }
 
 TerminalSize terminal_size(const TrafficTable& t, TrafficMode mode, u32 vcs, u32 ring, u32 slots) {
-  return {mode, vcs, ring, slots, t.window, t.reply_queue, t.program.slots, t.classes, t.program.queued};
+  return {mode,          vcs, ring, slots, t.window, t.reply_queue, t.program.slots, t.classes, t.program.queued,
+          t.trace_window};
 }
 
 ItemKind& add_kind(StateLayout& layout, const char* name, u32 count) {

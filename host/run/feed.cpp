@@ -84,7 +84,9 @@ u32 Feed::fill(Engine& engine, u32 replica, const std::vector<u32>* which) {
     const u32 terminal = index / limits_.classes, of_class = index % limits_.classes;
     TraceControl& control = controls[terminal][of_class];
     TraceEntry* const given = entries[terminal] + of_class * kTraceQueue;
-    for (; control.entries < kTraceQueue && !queue.empty() && queue.front().cycle < end; ++moved) {
+    for (; control.entries < kTraceQueue && !queue.empty() && queue.front().cycle < end &&
+           may_move(terminal, queue.front());
+         ++moved) {
       given[(control.first + control.entries++) % kTraceQueue] = queue.front();
       queue.pop_front();
     }

@@ -65,6 +65,13 @@ class Feed {
   /// created before the next exchange. Returns their number. `which`: indices of queues; null: all.
   u32 fill(Engine& engine, u32 replica, const std::vector<u32>* which = nullptr);
 
+  /// Called before a packet moves to the queue in a terminal's state. Returns false if it must stay in queues_, with
+  /// the packets after it.
+  virtual bool may_move(u32 terminal, const TraceEntry& entry) {
+    (void)terminal, (void)entry;
+    return true;
+  }
+
   /// Returns whether queues that have been loaded are possible. `is_known`: whether the feed knows the packet of an
   /// entry.
   template <class Known>

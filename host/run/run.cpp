@@ -46,8 +46,7 @@ void check_deadlock(const Engine& engine, const Plan& plan, std::span<const u32>
 Feeds make_feeds(const std::vector<Experiment>& experiments, const Plan& plan) {
   Feeds feeds;
   for (const Experiment& e : experiments) {
-    if (e.is({param::traffic.mode, "trace"}))
-      feeds.push_back(std::make_unique<TraceFeed>(e.file(param::traffic.trace_file), PacketLimits(e, plan)));
+    if (e.is({param::traffic.mode, "trace"})) feeds.push_back(std::make_unique<TraceFeed>(e, PacketLimits(e, plan)));
     if (e.is({param::traffic.mode, "host"}))
       feeds.push_back(std::make_unique<HostFeed>(PacketLimits(e, plan), e.u32_of(param::traffic.source_packets)));
   }

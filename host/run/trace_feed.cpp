@@ -1,132 +1,97 @@
 #include "host/run/trace_feed.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <limits>
 
-#include "host/config/text_source.hpp"
-#include "host/config/value.hpp"
+#include "host/plan/trace_order.hpp"
 #include "kernels/common/error.hpp"
+#include "kernels/traffic/params.hpp"
 
 namespace flitlab {
 
-TraceFeed::TraceFeed(std::string path, PacketLimits limits) : Feed(std::move(limits)), path_(std::move(path)) {
-  open();
-}
+TraceFeed::TraceFeed(const Experiment& experiment, PacketLimits limits)
+    : Feed(std::move(limits)),
+      window_(has_trace_window(experiment)),
+      self_throttling_(experiment.flag(param::traffic.self_throttling)),
+      reader_(open_trace(experiment)) {}
 
-void TraceFeed::open() {
-  file_.open(path_, std::ios::binary | std::ios::ate);
-  // A directory can be opened like a file, but has no size.
-  const auto size = file_ ? static_cast<std::streamoff>(file_.tellg()) : -1;
-  file_.seekg(0);
-  if (!file_ || size < 0 || size == std::numeric_limits<std::streamoff>::max())
-    throw ConfigError("traffic.trace_file = \"" + path_ +
-                      "\" cannot be read: " + std::strerror(errno ? errno : EISDIR) + ".");
-  size_ = static_cast<u64>(size);
-  begin_lines(0);
-}
-
-/// Continues to read at a line that begins at a byte offset.
-void TraceFeed::begin_lines(u64 offset) {
-  file_.clear();
-  file_.seekg(static_cast<std::streamoff>(offset));
-  if (!offset) skip_mark(file_, "traffic.trace_file: " + path_);
-  next_line_ = static_cast<u64>(file_.tellg());
-}
-
-void TraceFeed::fail(const std::string& what) const {
-  throw ConfigError("traffic.trace_file: " + path_ + ":" + std::to_string(line_) + ": " + shown(Value{text_}) + ": " +
-                    what);
-}
-
-/// Reads the next packet from the file into next_. Returns false at the end of the file.
-bool TraceFeed::read_line() {
-  for (;;) {
-    line_start_ = next_line_;
-    if (!std::getline(file_, text_)) {
-      if (file_.bad()) fail("the rest of the file cannot be read.");
-      return false;
-    }
-    ++line_;
-    next_line_ += text_.size() + 1;
-    if (!text_.empty() && text_.back() == '\r') text_.pop_back();
-    if (!text_.empty() && text_[0] != '#') break;
-  }
-  const auto fail_form = [&] {
-    fail(std::string("a line is cycle,source,destination,flits[,needs], whole numbers from 0.") +
-         (file_.eof() ? " The file ends in the middle of a line." : ""));
-  };
-  u64 numbers[5];
-  u32 count = 0;
-  const char* at = text_.data();
-  const char* end = at + text_.size();
-  for (;;) {
-    while (at < end && *at == ' ') ++at;
-    if (count == 5) fail_form();
-    const auto [next, error] = std::from_chars(at, end, numbers[count]);
-    if (error != std::errc{}) fail_form();
-    ++count;
-    at = next;
-    while (at < end && *at == ' ') ++at;
-    if (at == end) break;
-    if (*at++ != ',') fail_form();
-  }
-  if (count < 4) fail_form();
-  if (numbers[0] < last_cycle_)
-    fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
-         ". Sort the file by cycle.");
-  if (numbers[0] >= kEndOfTime) fail("the cycle must be below " + std::to_string(kEndOfTime) + ".");
-  if (const std::string why = limits_.why_impossible(numbers[1], numbers[2], numbers[3], "Leave the line out");
+/// Checks the packet that has been read last.
+void TraceFeed::check(const TracePacket& packet) const {
+  const auto fail = [this](const std::string& what) { reader_->fail(what); };
+  if (packet.cycle >= kEndOfTime) fail("the cycle must be below " + std::to_string(kEndOfTime) + ".");
+  if (const std::string why =
+          limits_.why_impossible(packet.source, packet.destination, packet.flits, "Leave the line out");
       !why.empty())
     fail(why);
-  next_.cycle = last_cycle_ = static_cast<Cycle>(numbers[0]);
-  next_.source = static_cast<u32>(numbers[1]);
-  next_.entry = {packets_, static_cast<u32>(numbers[2]), next_.cycle, kNone, static_cast<u32>(numbers[3])};
-  if (count == 5 && !limits_.identifies_arrivals)
+  if (!packet.needs.empty() && !limits_.identifies_arrivals)
     fail(
         "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Leave "
         "the fifth number out.");
-  if (count == 5) {
-    const u64 needed = numbers[4];
+  if (packet.needs.size() > kMostNeeds)
+    fail("it needs " + std::to_string(packet.needs.size()) + " packets; at most " + std::to_string(kMostNeeds) +
+         " are possible.");
+  for (const u64 needed : packet.needs) {
     if (needed >= packets_)
       fail("this is packet " + std::to_string(packets_) + " (counted from 0), and it can only need an earlier one.");
     if (packets_ - needed > kReach)
       fail("packet " + std::to_string(needed) + " is more than " + std::to_string(kReach) + " packets back.");
     const u32 goes_to = destinations_[needed % kReach];
-    if (goes_to != next_.source)
+    if (goes_to != packet.source)
       fail("packet " + std::to_string(needed) + " goes to terminal " + std::to_string(goes_to) + ", and terminal " +
-           std::to_string(next_.source) +
+           std::to_string(packet.source) +
            " does not see its arrival: a packet may only need one that arrives at "
            "its source.");
-    next_.entry.needs = static_cast<u32>(needed);
   }
   if (packets_ == kNone - 1) fail("a trace can have at most 4294967294 packets.");
-  return true;
 }
 
-/// Reads all lines whose cycle is before `cycle` into the queues of their sources.
-void TraceFeed::read_until(u64 cycle) {
-  while (!at_end_) {
-    if (!pending_) pending_ = read_line();
-    if (!pending_) at_end_ = true;
-    if (at_end_ || next_.cycle >= cycle) return;
-    TraceEntry entry = next_.entry;
-    if (entry.needs != kNone) {
-      if (has_arrived(entry.needs))
-        entry.needs = kNone;
-      else
-        awaited_.insert(entry.needs);
-    }
-    if (packets_ < kReach)
-      destinations_.push_back(entry.destination);
+/// Puts a packet into the queue of its source.
+void TraceFeed::queue(const TracePacket& packet, u64 now) {
+  last_cycle_ = static_cast<Cycle>(self_throttling_ ? now : packet.cycle);
+  TraceEntry entry{packets_, static_cast<u32>(packet.destination), last_cycle_, kNone, static_cast<u32>(packet.flits)};
+  for (const u64 number : packet.needs) {
+    const u32 needed = static_cast<u32>(number);
+    if (has_arrived(needed)) continue;
+    awaited_.insert(needed);
+    if (entry.needs == kNone)
+      entry.needs = needed;
     else
-      destinations_[packets_ % kReach] = entry.destination;
-    arrived_.push_back(0);
-    queues_[next_.source].push_back(entry);
-    ++packets_;
+      further_.emplace(entry.id, needed);
+  }
+  if (packets_ < kReach)
+    destinations_.push_back(entry.destination);
+  else
+    destinations_[packets_ % kReach] = entry.destination;
+  arrived_.push_back(0);
+  queues_[packet.source].push_back(entry);
+  ++packets_;
+}
+
+/// Reads packets into the queues of their sources: those that may be created before the next exchange. With
+/// self-throttling these may be all packets of the file; then as many as fit the queues in the terminals' state, so
+/// that memory has a limit.
+void TraceFeed::read_until(u64 now) {
+  std::size_t waiting = 0;
+  if (self_throttling_)
+    for (const auto& waiting_here : queues_) waiting += waiting_here.size();
+  while (!at_end_) {
+    if (!pending_ && (pending_ = reader_->read(next_))) check(next_);
+    if (!pending_) at_end_ = true;
+    const bool enough =
+        self_throttling_ ? waiting >= std::size_t{kTraceQueue} * limits_.terminals : next_.cycle >= now + kTraceQueue;
+    if (at_end_ || enough) return;
+    queue(next_, now);
+    ++waiting;
     pending_ = false;
   }
+}
+
+/// Returns another packet that a packet in queues_ needs, and forgets it; kNone: there is none.
+u32 TraceFeed::take_further_need(u32 packet) {
+  const auto found = further_.find(packet);
+  if (found == further_.end()) return kNone;
+  const u32 needs = found->second;
+  further_.erase(found);
+  return needs;
 }
 
 void TraceFeed::arrived(u32 terminal, const TraceArrival& arrival) {
@@ -137,10 +102,29 @@ void TraceFeed::arrived(u32 terminal, const TraceArrival& arrival) {
   if (!awaited_.erase(arrival.id)) return;
   // Releases entries that are not yet in the terminal's queue. The terminal has released the entries in its queue.
   for (TraceEntry& entry : queues_[terminal]) {
+    const auto [first, last] = further_.equal_range(entry.id);
+    for (auto it = first; it != last;) it = it->second == arrival.id ? further_.erase(it) : std::next(it);
     if (entry.needs != arrival.id) continue;
-    entry.needs = kNone;
+    entry.needs = take_further_need(entry.id);
     entry.cycle = std::max(entry.cycle, arrival.at + 1);
   }
+}
+
+/// Moves the further needs of a packet to the terminal's state, if there is room for all of them.
+bool TraceFeed::may_move(u32 terminal, const TraceEntry& entry) {
+  const auto [first, last] = further_.equal_range(entry.id);
+  if (first == last) return true;
+  TraceNeed* const list = (*needs_)[terminal];
+  const auto room = std::count_if(list, list + kTraceNeeds, [](const TraceNeed& n) { return !n.packet; });
+  if (room < std::distance(first, last)) return false;
+  TraceNeed* to = list;
+  for (auto it = first; it != last; ++it) {
+    while (to->packet) ++to;
+    *to = {entry.id + 1, it->second};
+  }
+  further_.erase(first, last);
+  needs_changed_ = true;
+  return true;
 }
 
 void TraceFeed::exchange(Engine& engine, u32 replica) {
@@ -149,30 +133,41 @@ void TraceFeed::exchange(Engine& engine, u32 replica) {
     arrived_.pop_front();
     ++first_open_;
   }
-  read_until(u64{engine.now()} + kTraceQueue);
+  read_until(engine.now());
+  if (window_) {
+    if (needs_)
+      needs_->read();
+    else
+      needs_.emplace(engine, replica, "trace_need");
+  }
   fill(engine, replica);
+  if (needs_changed_) needs_->write();
+  needs_changed_ = false;
 }
 
 void TraceFeed::save(Saver& saver) const {
-  const u64 offset = pending_ ? line_start_ : std::min(next_line_, size_);
-  saver(size_, offset, pending_ ? line_ - 1 : line_);
+  reader_->save(saver, pending_);
   visit(saver, *this);
+  std::vector<u32> further;
+  for (const auto& [packet, needs] : further_) further.insert(further.end(), {packet, needs});
+  saver(further);
 }
 
 void TraceFeed::load(Loader& loader) {
-  u64 size = 0, offset = 0;
-  loader(size, offset, line_);
-  if (size != size_)
-    throw ConfigError("traffic.trace_file = \"" + path_ +
-                      "\" has changed since the checkpoint was saved: its size "
-                      "is different.");
+  reader_->load(loader);
   visit(loader, *this);
+  std::vector<u32> further;
+  loader(further);
   const auto is_read = [this](const TraceEntry& e) {
     return e.id < packets_ && (e.needs == kNone || e.needs < packets_);
   };
-  Loader::require(offset <= size_ && destinations_.size() == std::min(packets_, kReach) && first_open_ <= packets_ &&
-                  arrived_.size() == packets_ - first_open_ && has_sound_queues(is_read));
-  begin_lines(offset);
+  Loader::require(destinations_.size() == std::min(packets_, kReach) && first_open_ <= packets_ &&
+                  arrived_.size() == packets_ - first_open_ && has_sound_queues(is_read) && further.size() % 2 == 0);
+  further_.clear();
+  for (std::size_t i = 0; i < further.size(); i += 2) {
+    Loader::require(further[i] < packets_ && further[i + 1] < packets_ && window_);
+    further_.emplace(further[i], further[i + 1]);
+  }
   at_end_ = pending_ = false;
 }
 

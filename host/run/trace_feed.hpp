@@ -1,22 +1,22 @@
 #pragma once
-/// Packets from a trace file. It is read line by line, a little ahead of the clock, so that memory depends on the
+/// Packets from a trace file. It is read packet by packet, a little ahead of the clock, so that memory depends on the
 /// number of packets that wait at their sources, not on the length of the file.
 #include <algorithm>
 #include <deque>
-#include <fstream>
-#include <string>
+#include <map>
 #include <unordered_set>
 #include <vector>
 
 #include "host/run/feed.hpp"
+#include "host/run/trace_reader.hpp"
 
 namespace flitlab {
 
 class TraceFeed final : public Feed {
  public:
-  /// Opens the trace file `path`. ConfigError if the file cannot be read. A wrong line is found later: exchange()
-  /// throws ConfigError shortly before the line's cycle.
-  TraceFeed(std::string path, PacketLimits limits);
+  /// Opens the trace file of an experiment. ConfigError if the file cannot be read. A wrong packet is found later:
+  /// exchange() throws ConfigError shortly before the packet's cycle.
+  TraceFeed(const Experiment& experiment, PacketLimits limits);
 
   void exchange(Engine& engine, u32 replica) override;
 
@@ -24,8 +24,8 @@ class TraceFeed final : public Feed {
   /// dropped.
   bool finished(u64 settled) const { return at_end_ && settled == packets_; }
   /// Returns whether the packets that are still to be created wait for packets that will never arrive. Requires that no
-  /// packet is in flight. It is true if the cycles of all lines have passed, and all packets that waited for an arrival
-  /// up to cycle `last_arrival` have been created.
+  /// packet is in flight. It is true if the cycles of all packets have passed, and all packets that waited for an
+  /// arrival up to cycle `last_arrival` have been created.
   bool waits_for_lost_packets(u64 created, u64 last_arrival, u64 now) const {
     return at_end_ && created < packets_ && now > std::max<u64>(last_cycle_, last_arrival) + 2 * kTraceQueue;
   }
@@ -42,17 +42,14 @@ class TraceFeed final : public Feed {
 
  protected:
   void arrived(u32 terminal, const TraceArrival& arrival) override;
+  bool may_move(u32 terminal, const TraceEntry& entry) override;
 
  private:
-  struct Line {
-    Cycle cycle;
-    u32 source;
-    TraceEntry entry;
-  };
-
   /// Largest distance, in packets, between a packet and an earlier packet that it waits for. Destinations are kept that
   /// long.
   static constexpr u32 kReach = 1u << 20;
+  /// Most packets that a packet can need.
+  static constexpr u32 kMostNeeds = 64;
 
   template <class Archive, class Self>
   static void visit(Archive& archive, Self& self) {
@@ -60,28 +57,26 @@ class TraceFeed final : public Feed {
             self.awaited_);
   }
 
-  void open();
-  void begin_lines(u64 offset);
-  void read_until(u64 cycle);
-  bool read_line();
-  [[noreturn]] void fail(const std::string& what) const;
+  void check(const TracePacket& packet) const;
+  void read_until(u64 now);
+  void queue(const TracePacket& packet, u64 now);
+  u32 take_further_need(u32 packet);
   bool has_arrived(u32 id) const { return id < first_open_ || arrived_[id - first_open_]; }
 
-  std::string path_;
-  std::ifstream file_;
-  std::string text_;    ///< the line being read
-  u64 line_ = 0;        ///< number of this line in the file, from 1
-  u64 line_start_ = 0;  ///< byte offset of this line in the file
-  u64 next_line_ = 0;   ///< byte offset of the line after it
-  u64 size_ = 0;        ///< size of the file, bytes
+  bool window_, self_throttling_;
+  std::unique_ptr<TraceReader> reader_;
   bool at_end_ = false, pending_ = false;
-  Line next_{};  ///< line that has been read, but is not yet in `queues_`
+  TracePacket next_{};  ///< packet that has been read, but is not yet in `queues_`
   Cycle last_cycle_ = 0;
   u32 packets_ = 0;                ///< number of packets that have been put into `queues_` so far
   std::vector<u32> destinations_;  ///< `[id % kReach]`: destination of packet `id`
   std::deque<char> arrived_;       ///< `[id - first_open_]`: whether the packet has arrived
   u32 first_open_ = 0;  ///< number of the first packet that has not arrived; all packets before it have arrived
   std::unordered_set<u32> awaited_;  ///< packets for whose arrival entries in queues_ wait
+  /// For entries in queues_: packets that they need beside TraceEntry::needs.
+  std::multimap<u32, u32> further_;
+  std::optional<TerminalField<TraceNeed>> needs_;  ///< the same for entries in the terminals' state
+  bool needs_changed_ = false;
 };
 
 }  // namespace flitlab

@@ -299,9 +299,40 @@ inline constexpr struct TrafficParams {
       .type = ParamType::kFile,
       .default_value = "",
       .help =
-          "Trace: CSV lines cycle,source,destination,flits[,needs] by rising cycle. needs is the number of an earlier "
-          "line, counted from 0; the packet of that line must have arrived at this packet's source first.",
+          "Trace: CSV lines cycle,source,destination,flits[,needs...] by rising cycle, or a file of Netrace; see "
+          "docs/workloads.md. needs is the number of an earlier line, counted from 0; the packet of that line must "
+          "have "
+          "arrived at this packet's source first.",
       .only_if = "traffic.mode=trace"};
+  ParamRecord trace_order{
+      .path = "traffic.trace_order",
+      .type = ParamType::kChoice,
+      .default_value = "auto",
+      .choices = "auto|file|ready",
+      .help =
+          "Order in which a terminal creates the packets of a trace. file: in the order of the file, so a packet that "
+          "waits for another one stops those after it, and each packet can need one packet. ready: each as soon as its "
+          "cycle has come and all packets that it needs have arrived, among the next 64 packets of its source. auto: "
+          "ready for Netrace, file for CSV.",
+      .only_if = "traffic.mode=trace"};
+  ParamRecord self_throttling{
+      .path = "traffic.self_throttling",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "Whether packets of a trace ignore their cycles: each may be created as soon as the packets that it needs "
+          "have arrived. The file is read as fast as the network takes its packets.",
+      .cite = "Netrace: self-throttling",
+      .only_if = "traffic.mode=trace"};
+  ParamRecord trace_regions{.path = "traffic.trace_regions",
+                            .type = ParamType::kIntList,
+                            .default_value = "[]",
+                            .min = 0,
+                            .max = 65535,
+                            .help =
+                                "Regions of a Netrace file to read, by rising number. The first one begins in cycle 0. "
+                                "Packets of regions that are left out count as arrived. Empty: all.",
+                            .only_if = "traffic.mode=trace"};
   ParamRecord source_packets{.path = "traffic.source_packets",
                              .type = ParamType::kInt,
                              .default_value = "0",
@@ -345,9 +376,11 @@ inline constexpr struct TrafficParams {
                          .min = 1,
                          .max = 65535,
                          .unit = "bytes",
-                         .help = "Size of a flit; a packet is a whole number of flits.",
+                         .help =
+                             "Size of a flit; a packet is a whole number of flits. CSV traces give their lengths in "
+                             "flits.",
                          .cite = "BG/L torus paper, Torus network",
-                         .only_if = "traffic.mode=program|host"};
+                         .only_if = "traffic.mode=program|host|trace"};
   ParamRecord send_overhead{
       .path = "traffic.send_overhead",
       .type = ParamType::kInt,

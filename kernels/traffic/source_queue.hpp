@@ -19,6 +19,16 @@ FLITLAB_INLINE TraceEntry& trace_entry(const V& v, const Item<W>& terminal, u32 
   return terminal.at(v.t.terminal_fields.trace.entry, c * kTraceQueue + position % kTraceQueue);
 }
 
+/// Returns whether the packets of a trace may overtake one another. Some types of plans exclude that, so that their
+/// traces need no test.
+template <class V>
+FLITLAB_INLINE bool has_trace_window(const V& v) {
+  if constexpr (requires { V::Table::kFileOrder; })
+    return false;
+  else
+    return v.t.traffic.trace_window;
+}
+
 /// Returns the packet of a trace that a terminal sends next.
 template <class V, int W>
 FLITLAB_INLINE const TraceEntry& next_of_trace(const V& v, const Item<W>& terminal, u32 c = 0) {

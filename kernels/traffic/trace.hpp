@@ -10,6 +10,7 @@
 namespace flitlab {
 
 inline constexpr u32 kTraceQueue = 64;
+inline constexpr u32 kTraceNeeds = 256;  ///< most needs of the packets in a queue beyond the first of each
 
 /// A packet to send.
 struct TraceEntry {
@@ -32,6 +33,13 @@ struct TraceArrival {
     (u32, hops, "", "router-to-router channels crossed"))
 };
 
+/// A further packet that a queued packet needs.
+struct TraceNeed {
+  FLITLAB_MEMBERS(TraceNeed,
+    (u32, packet, "", "1 + number of the queued packet; 0: unused"),
+    (u32, needs, "", "number of a packet that must have arrived here first"))
+};
+
 struct TraceControl {
   FLITLAB_MEMBERS(TraceControl,
     (u32, first, "", "position of the oldest packet not yet injected"),
@@ -47,6 +55,8 @@ struct TraceFields {
     (TraceControl, control, t.traces() * t.classes, "", "[class] progress of the trace; class 0 counts arrivals", "trace"),
     (Cycle, head, t.traces() * t.vcs, "cycle", "[VC] arrival of the latest head", "trace_head"),
     (TraceEntry, entry, t.traces() * t.classes * kTraceQueue, "", "[class][position] packets to send", "trace_entry"),
+    (TraceNeed, need, t.trace_window * kTraceNeeds, "",
+      "[index] packets that queued packets need beside trace_entry.needs", "trace_need"),
     (TraceArrival, arrival, t.traces() * kTraceQueue, "", "[index] packets that have arrived", "trace_arrival"))
 };
 

@@ -69,6 +69,7 @@ struct TrafficTable {
   u32 reply_delay = 0;              ///< closed loop: cycles from the arrival of a request to the creation of its reply
   u32 reply_queue = 0;              ///< closed loop: most replies that a terminal can queue, packets
   ProgramTable program;
+  u32 trace_window = 0;                  ///< traces: 1: each packet is created as soon as it may be (replay.hpp)
   u32 classes = 1;                       ///< number of classes of packets
   const TrafficTable* more = nullptr;    ///< [classes - 1] in the table of class 0: tables of the classes from 1 on
   u8 priority[kMaxTrafficClasses] = {};  ///< in the table of class 0: [class] traffic.class_priority

@@ -271,10 +271,48 @@ inline std::vector<Experiment> variations_without_programs(std::string_view kind
   return list;
 }
 
+/// Returns an experiment with a trace between 16 terminals whose packets may overtake packets that wait. Every packet
+/// of three needs up to three of the packets before it (not in METRO, where terminals cannot identify arrivals). One
+/// terminal has more packets that wait than its queue has room for.
+inline Experiment trace_by_readiness(std::string_view kind) {
+  struct Packet {
+    u32 source, destination;
+  };
+  std::vector<Packet> packets;
+  const std::string path = temporary(".ready.csv");
+  std::ofstream file(path);
+  const u32 most = kind == "adaptive" || kind == "sconnect" ? 1 : 5;
+  const auto add = [&](u32 cycle, u32 source, u32 destination) {
+    packets.push_back({source, destination});
+    file << cycle << ',' << source << ',' << destination << ',' << (kind == "metro" ? 20 : 1 + packets.size() % most);
+  };
+  for (u32 n = 0; n < 1200; ++n) {
+    const u32 source = n * 7 % 16;
+    add(n / 3, source, (source + 1 + n % 15) % 16);
+    const u32 last = static_cast<u32>(packets.size()) - 1;
+    u32 found = 0;
+    for (u32 back = n % 3 || kind == "metro" ? last + 1 : 1; back <= last && found < 3 && back < 80; ++back)
+      if (packets[last - back].destination == source) file << ',' << last - back, ++found;
+    file << '\n';
+  }
+  add(400, 3, 5);
+  const auto first = packets.size() - 1;
+  file << '\n';
+  for (u32 n = 0; n < 90; ++n) {
+    add(401, 5, n % 5);
+    file << (kind == "metro" ? "" : ',' + std::to_string(first)) << '\n';
+  }
+  file.close();
+  return experiment(Settings("router.kind=", std::string(kind),
+                             " traffic.mode=trace traffic.trace_order=ready traffic.trace_file=", path,
+                             kind == "switch" ? " topology.ports=16" : ""));
+}
+
 /// Returns experiments that together reach all code of a model. Every model has an experiment with its defaults, and
 /// further ones if they are listed here.
 inline std::vector<Experiment> variations(std::string_view kind) {
   std::vector<Experiment> list = variations_without_programs(kind);
+  list.push_back(trace_by_readiness(kind));
   if (kind == "metro") return list;  // does not run programs
   const std::string calls = temporary(".calls.csv");
   std::ofstream file(calls);

@@ -334,8 +334,11 @@ struct TraceVcTable : VcTable {
 
   static constexpr TrafficMode mode = TrafficMode::kTrace;
   static constexpr bool kNoProgram = true;
+  static constexpr bool kFileOrder = true;
 
-  static bool fits(const VcTable& t) { return t.mode == TrafficMode::kTrace && !t.traffic.program.queued; }
+  static bool fits(const VcTable& t) {
+    return t.mode == TrafficMode::kTrace && !t.traffic.program.queued && !t.traffic.trace_window;
+  }
 };
 
 /// Base of the table types of plain routers.

@@ -20,7 +20,8 @@ namespace {
 using namespace testing;
 
 struct Line {
-  u32 cycle, source, destination, flits, needs;
+  u32 cycle, source, destination, flits;
+  std::vector<u32> needs = {};
 };
 
 std::string write_trace(const std::string& text) {
@@ -34,7 +35,7 @@ std::string text_of(const std::vector<Line>& lines) {
   for (const Line& l : lines) {
     text += std::to_string(l.cycle) + "," + std::to_string(l.source) + "," + std::to_string(l.destination) + "," +
             std::to_string(l.flits);
-    if (l.needs != kNone) text += "," + std::to_string(l.needs);
+    for (const u32 needed : l.needs) text += "," + std::to_string(needed);
     text += "\n";
   }
   return text;
@@ -42,21 +43,18 @@ std::string text_of(const std::vector<Line>& lines) {
 
 std::string write_trace(const std::vector<Line>& lines) { return write_trace(text_of(lines)); }
 
-/// Returns random packets between 16 terminals. Every other packet depends on an earlier packet, which arrives at its
-/// source.
-std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed) {
+/// Returns random packets between 16 terminals. Every other packet depends on earlier packets, which arrive at its
+/// source: the last `most` of them, if there are as many among the last 200 packets.
+std::vector<Line> random_lines(u32 count, u32 spacing, u64 seed, u32 most = 1) {
   std::vector<Line> lines;
   u32 cycle = 0;
   for (u32 n = 0; n < count; ++n) {
     const Random4 r = philox(seed, 99, 0, n);
     cycle += r.word[0] % (spacing + 1);
-    Line line{cycle, r.word[1] % 16, r.word[2] % 16, 1 + r.word[3] % 6, kNone};
+    Line line{cycle, r.word[1] % 16, r.word[2] % 16, 1 + r.word[3] % 6};
     if (n % 2)
-      for (u32 back = 1; back <= n && back < 200; ++back)
-        if (lines[n - back].destination == line.source) {
-          line.needs = n - back;
-          break;
-        }
+      for (u32 back = 1; back <= n && back < 200 && line.needs.size() < most; ++back)
+        if (lines[n - back].destination == line.source) line.needs.push_back(n - back);
     lines.push_back(line);
   }
   return lines;
@@ -67,20 +65,21 @@ Experiment replay(const std::string& path, RawConfig more = {}) {
   return experiment(more);
 }
 
-/// Returns the correct creation cycle of each packet for the given arrival cycles.
-std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64>& arrived) {
+/// Returns the correct creation cycle of each packet for the given arrival cycles. `ready`: traffic.trace_order.
+std::vector<u64> creations(const std::vector<Line>& lines, const std::vector<u64>& arrived, bool ready) {
   std::vector<u64> created(lines.size()), last(16, 0);
   for (std::size_t n = 0; n < lines.size(); ++n) {
-    u64 at = std::max<u64>(lines[n].cycle, last[lines[n].source]);
-    if (lines[n].needs != kNone) at = std::max(at, arrived[lines[n].needs] + 1);
+    u64 at = std::max<u64>(lines[n].cycle, ready ? 0 : last[lines[n].source]);
+    for (const u32 needed : lines[n].needs) at = std::max(at, arrived[needed] + 1);
     created[n] = last[lines[n].source] = at;
   }
   return created;
 }
 
 /// Replays a trace to its end and compares all latencies with the naive model.
-void expect_naive_creations(const std::vector<Line>& lines) {
-  SteppedNetwork net(replay(write_trace(lines)), "cpu", 1, true);
+void expect_naive_creations(const std::vector<Line>& lines, bool ready = false) {
+  SteppedNetwork net(replay(write_trace(lines), Settings("traffic.trace_order=", ready ? "ready" : "file")), "cpu", 1,
+                     true);
   std::vector<u64> arrived(lines.size(), 0);
   u64 delivered = 0, created_events = 0;
   for (int i = 0; delivered < lines.size() && i < 2000; ++i) {
@@ -101,7 +100,7 @@ void expect_naive_creations(const std::vector<Line>& lines) {
   }
   ASSERT_EQ(delivered, lines.size());
   EXPECT_EQ(created_events, lines.size());
-  const std::vector<u64> created = creations(lines, arrived);
+  const std::vector<u64> created = creations(lines, arrived, ready);
   u64 latency = 0;
   for (std::size_t n = 0; n < lines.size(); ++n) latency += arrived[n] - created[n];
   EXPECT_EQ(net.totals()["latency_sum"], latency);
@@ -114,14 +113,75 @@ class Replay : public ::testing::TestWithParam<u32> {};
 /// sources).
 TEST_P(Replay, CreatesPacketsWhenItShould) { expect_naive_creations(random_lines(3000, GetParam(), 7)); }
 
+/// The same with packets that overtake packets that wait, and that need up to five packets.
+TEST_P(Replay, CreatesPacketsWhenTheyAreReady) {
+  expect_naive_creations(random_lines(3000, GetParam(), 8, 5), true);
+  expect_naive_creations(random_lines(3000, GetParam(), 9, 1), true);
+}
+
 INSTANTIATE_TEST_SUITE_P(Spacings, Replay, ::testing::Values(0u, 1u, 3u, 12u));
 
 /// The last packet depends on a packet that arrives while the last one is still far back in a long queue.
 TEST(Trace, ReleasesPacketsThatAreStillQueuedOnTheHost) {
-  std::vector<Line> lines{{0, 2, 0, 1, kNone}};
-  for (int i = 0; i < 150; ++i) lines.push_back({0, 0, 1, 1, kNone});
-  lines.push_back({0, 0, 1, 1, 0});
+  std::vector<Line> lines{{0, 2, 0, 1}};
+  for (int i = 0; i < 150; ++i) lines.push_back({0, 0, 1, 1});
+  lines.push_back({0, 0, 1, 1, {0}});
   expect_naive_creations(lines);
+  expect_naive_creations(lines, true);
+}
+
+/// A terminal sends a packet that is ready, although 63 packets before it wait. The packet after it is not among the
+/// next 64 packets of the terminal, so it leaves after the next exchange. Packets of the same cycle leave in the order
+/// of the file.
+TEST(Trace, PacketsOvertakeThoseThatWait) {
+  std::vector<Line> lines{{0, 5, 0, 1000}};  // arrives after 1000 cycles
+  for (int i = 0; i < 63; ++i) lines.push_back({0, 0, 1, 1, {0}});
+  for (int i = 0; i < 2; ++i) lines.push_back({0, 0, 2, 1});
+  const Experiment e = replay(write_trace(lines), Settings("traffic.trace_order=ready"));
+  SteppedNetwork net(e, "cpu", 1, true);
+  std::vector<std::pair<u32, u64>> sent;
+  for (int i = 0; i < 20; ++i) {
+    net.step(100);
+    for (const TimedEvent& event : net.take_events())
+      if (event.event.kind == EventKind::kInjected && event.event.src == 0)
+        sent.push_back({event.event.id, event.cycle});
+  }
+  ASSERT_EQ(sent.size(), 65u);
+  EXPECT_EQ(sent[0].first, 64u);
+  EXPECT_LT(sent[0].second, 5u);
+  EXPECT_EQ(sent[1].first, 65u);  // moves up at the next exchange
+  EXPECT_GE(sent[1].second, kTraceQueue);
+  EXPECT_LT(sent[1].second, kTraceQueue + 5);
+  for (u32 n = 2; n < 65; ++n) EXPECT_EQ(sent[n].first, n - 1);
+  EXPECT_GT(sent[2].second, 1000u);
+}
+
+/// More packets wait than a terminal's queue and its list of further needs can hold.
+TEST(Trace, PacketsWaitOnTheHostUntilThereIsRoom) {
+  std::vector<Line> lines;
+  for (u32 n = 0; n < 60; ++n) lines.push_back({10 * n, 1 + n % 15, 0, 1});
+  for (u32 n = 0; n < 200; ++n) {
+    Line line{n, 0, 1 + n % 15, 1};
+    for (u32 k = 0; k < 1 + n % 12; ++k) line.needs.push_back((n * 7 + k * 5) % 60);
+    line.cycle = 600;
+    lines.push_back(line);
+  }
+  expect_naive_creations(lines, true);
+}
+
+/// With self-throttling, cycles of the file have no effect, dependencies do, and the order of creation is the same.
+TEST(Trace, SelfThrottlingIgnoresCycles) {
+  std::vector<Line> lines = random_lines(3000, 12, 10, 3), squeezed = lines;
+  for (Line& line : squeezed) line.cycle = 0;
+  const auto run = [](const std::vector<Line>& of, const char* more) {
+    return run_job({replay(write_trace(of), Settings("traffic.trace_order=ready ", more))}, {"cpu", 1, false}, nullptr)
+        .front();
+  };
+  const Result plain = run(lines, ""), throttled = run(lines, "traffic.self_throttling=true"),
+               alike = run(squeezed, "traffic.self_throttling=true");
+  EXPECT_EQ(throttled.packets.delivered, 3000u);
+  EXPECT_LT(throttled.model.at("trace_cycles"), plain.model.at("trace_cycles") / 2);
+  EXPECT_EQ(throttled.state_hash, alike.state_hash);
 }
 
 TEST(Trace, RunsToItsEnd) {
@@ -148,8 +208,15 @@ TEST(Trace, StepsInAnyPortionsAreTheSame) {
   EXPECT_EQ(whole.state_hash(), parts.state_hash());
 }
 
-TEST(Trace, CheckpointsResume) {
-  const std::string path = write_trace(random_lines(1500, 1, 4));
+class Checkpoints : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Orders, Checkpoints,
+                         ::testing::Values("traffic.trace_order=file", "traffic.trace_order=ready",
+                                           "traffic.trace_order=ready traffic.self_throttling=true"));
+
+TEST_P(Checkpoints, Resume) {
+  const bool file_order = std::string(GetParam()).ends_with("file");
+  const std::string path = write_trace(random_lines(1500, 1, 4, file_order ? 1 : 3));
+  const auto replay = [](const std::string& of) { return run_trace_feed_test::replay(of, Settings(GetParam())); };
   const std::string file = testing::temporary(".checkpoint");
   SteppedNetwork whole(replay(path), "cpu", 1, false), first(replay(path), "cpu", 1, false),
       second(replay(path), "cpu", 1, false);
@@ -253,7 +320,16 @@ TEST(Trace, BadFilesAreNamed) {
   has(message_of("0,16,0,1\n"), "terminal 16 does not exist");
   has(message_of("5,0,1,1\n4,0,1,1\n"), "time goes backwards: the line before is at cycle 5");
   has(message_of("0,0,1\n"), "a line is cycle,source,destination,flits[,needs]");
-  has(message_of("0,0,1,1,0,0\n"), "a line is");
+  has(message_of("0,0,0,1\n9,0,0,1\n9,0,1,1,0,1\n"), "Set traffic.trace_order = \"ready\"");
+  const RawConfig ready = Settings("traffic.trace_order=ready");
+  has(message_of("0,0,1,1,2,x\n", ready), "a line is cycle,source,destination,flits[,needs...]");
+  has(message_of("0,0,0,1\n9,0,1,1,0,1\n", ready), "it can only need an earlier one");
+  has(message_of("0,0,0,1\n0,0,1,1\n9,0,1,1,0,1\n", ready), "packet 1 goes to terminal 1, and terminal 0 does not");
+  std::string many = "0,0,0,1\n9,0,1,1";
+  for (int i = 0; i < 65; ++i) many += ",0";
+  has(message_of(many, ready), "it needs 65 packets; at most 64 are possible");
+  has(message_of("0,0,1,1\n", Settings("traffic.trace_regions=[0]")),
+      "traffic.trace_regions applies to traces of Netr");
   has(message_of("0,0,1,1\n0,0,1"), "The file ends in the middle of a line.");
   has(message_of("\xFF\xFE"
                  "0"),
@@ -266,7 +342,8 @@ TEST(Trace, BadFilesAreNamed) {
   has(message_of("0,0,1,1,0\n"), "it can only need an earlier one");
   has(message_of("0,0,1,1\n0,2,1,1,0\n"), "packet 0 goes to terminal 1, and terminal 2 does not see its arrival");
   has(message_of("99999999999,0,1,1\n"), "the cycle must be below 2000000000");
-  has(message_of(std::string("\x1f\x8b\x08\x00garbage\n", 12)), "a line is");
+  has(message_of(std::string("\x1f\x8b\x08\x00garbage\n", 12)), "is compressed with gzip");
+  has(message_of("BZh91AY"), "expand it with bunzip2");
 }
 
 TEST(Trace, UnreadableFilesAreNamed) {

@@ -1,8 +1,11 @@
 #pragma once
 /// A terminal of the second implementation of virtual-channel networks (naive.hpp). Creation times, lengths and
 /// destinations of packets are functions that it shares with the emulator (kernels/traffic/traffic.hpp).
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "kernels/traffic/traffic.hpp"
 #include "tests/support/vc/naive_routes.hpp"
@@ -12,7 +15,8 @@ namespace flitlab::testing::vc_naive {
 /// A line of a trace, which creates one packet.
 struct TraceLine {
   Cycle cycle;
-  u32 source, destination, flits, needs;  ///< needs: number of the line that this one depends on; kNone: none
+  u32 source, destination, flits;
+  std::vector<u32> needs;  ///< numbers of the lines that this one depends on
   u32 number = 0;
 };
 
@@ -135,14 +139,27 @@ class Terminal {
     enqueue(c, p, counts);
   }
 
-  /// Creates packets in the order of their lines. A packet is created in the latest of three cycles: its own, the
-  /// creation of the line before it, and the cycle after the arrival of the packet that it depends on.
+  /// Returns the first cycle in which a line may create its packet whatever precedes it: its own, or the cycle after
+  /// the arrival of the last packet that it depends on.
+  Cycle ready(const TraceLine& line) const {
+    Cycle at = line.cycle;
+    for (const u32 needed : line.needs) {
+      const auto came = came_.find(needed);
+      at = std::max(at, came == came_.end() ? kNever : came->second + 1);
+    }
+    return at;
+  }
+
+  /// Creates packets. In the order of the file, a packet is not created before the packet of the line before it.
+  /// Otherwise, packets are created when they are ready; several of one cycle in the order of their lines.
   void create_from_trace(Cycle now, Counts& counts) {
+    if (traffic_.table.trace_window)
+      std::stable_sort(lines_.begin(), lines_.end(), [this](const TraceLine& a, const TraceLine& b) {
+        return std::pair(ready(a), a.number) < std::pair(ready(b), b.number);
+      });
     while (!lines_.empty()) {
       const TraceLine& line = lines_.front();
-      if (line.needs != kNone && !came_.count(line.needs)) return;
-      Cycle at = std::max(line.cycle, last_created_);
-      if (line.needs != kNone) at = std::max(at, came_[line.needs] + 1);
+      const Cycle at = std::max(ready(line), traffic_.table.trace_window ? 0 : last_created_);
       if (at > now) return;
       last_created_ = at;
       Packet p{};

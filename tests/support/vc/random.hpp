@@ -297,6 +297,7 @@ class RandomVc {
   /// never fills.
   std::vector<vc_naive::TraceLine> trace() {
     const u32 terminals = topology().terminals, lines = 16 * terminals;
+    const bool ready = chance(2);
     std::vector<vc_naive::TraceLine> list;
     std::string text = "# cycle,source,destination,flits,needs\n";
     std::vector<u32> of_source(terminals, 0);
@@ -304,22 +305,24 @@ class RandomVc {
     longest_ = 6;
     while (list.size() < lines) {
       cycle += chance(3) ? below(100 / terminals + 2) : 0;
-      vc_naive::TraceLine line{cycle, below(terminals), below(terminals), 1 + below(longest_), kNone, 0};
+      vc_naive::TraceLine line{cycle, below(terminals), below(terminals), 1 + below(longest_), {}, 0};
       if (++of_source[line.source] > kTraceQueue) continue;
       line.number = static_cast<u32>(list.size());
-      // Depends on an earlier packet to this source: the first one found, going back from a random one of the last 30
+      // Depends on earlier packets to this source: the first ones found, going back from a random one of the last 30
       // lines.
       if (chance(2))
-        for (u32 back = below(30); back < list.size() && line.needs == kNone; ++back)
+        for (u32 back = below(30), most = ready ? 1 + below(4) : 1; back < list.size() && line.needs.size() < most;
+             ++back)
           if (const auto& other = list[list.size() - 1 - back]; other.destination == line.source)
-            line.needs = other.number;
+            line.needs.push_back(other.number);
       for (u32 number : {line.cycle, line.source, line.destination, line.flits}) text += std::to_string(number) + ",";
-      text.pop_back();
-      text += line.needs == kNone ? "\n" : "," + std::to_string(line.needs) + "\n";
+      for (u32 number : line.needs) text += std::to_string(number) + ",";
+      text.back() = '\n';
       list.push_back(line);
     }
     files_.push_back(std::make_unique<TextFile>(text));
     set(config_, "traffic.mode=trace traffic.trace_file=", files_.back()->path);
+    config_["traffic.trace_order"] = word(ready ? "ready" : "file");
     return list;
   }
 

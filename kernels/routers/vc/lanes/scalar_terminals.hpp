@@ -59,8 +59,7 @@ FLITLAB_INLINE Cycle next_work(const V& v, u32 index, Cycle now) {
   }
   Cycle next = kNever;
   for (u32 c = 0; c < v.t.traffic.classes; ++c)
-    if (terminal.at(v.t.terminal_fields.trace.control, c).entries && next_of_trace(v, terminal, c).cycle < next)
-      next = next_of_trace(v, terminal, c).cycle;
+    if (const Cycle first = next_creation_from_trace(v, terminal, c); first < next) next = first;
   return next;
 }
 

@@ -1,0 +1,204 @@
+"""Traffic from files of packets: formats, compression, regions, dependencies and damaged files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import runpy
+import struct
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import flitlab as fl
+from flitlab import shipped
+
+EXAMPLES = Path(__file__).parents[1] / "tools" / "trace_examples.py"
+EXAMPLE = shipped.folder() / "vc-netrace.tra"
+BYTES = dict.fromkeys([1, 5, 13, 14, 15, 25, 27, 29], 8) | dict.fromkeys([2, 3, 4, 6, 16, 28, 30], 72)
+
+
+def replay(file, **more):
+    return {"topology.kind": "mesh", "topology.shape": [8, 8], "traffic.mode": "trace", "traffic.trace_file": str(file),
+            **{f"traffic.{key}": value for key, value in more.items()}}
+
+
+def run(experiment):
+    return fl.run(experiment, progress=False)
+
+
+def rows_of(data, regions=None, flit_bytes=32):
+    """A second reader of Netrace: returns rows (cycle, source, destination, flits, needs...) of the chosen regions."""
+    notes, count = struct.unpack_from("<II", data, 56)
+    table, start = 72 + notes, 72 + notes + 24 * count
+    rows, numbers, waits, begin, clock = [], {}, {}, 0, 0
+    for region in range(count):
+        offset, cycles, packets = struct.unpack_from("<QQQ", data, table + 24 * region)
+        chosen, at = regions is None or region in regions, start + offset
+        for _ in range(packets if chosen else 0):
+            cycle, name, _, kind, source, destination, _, n = struct.unpack_from("<QIIBBBBB", data, at)
+            numbers[name] = len(rows)
+            flits = -(-BYTES[kind] // flit_bytes)
+            rows.append([cycle - begin + clock, source, destination, flits, *waits.get(name, [])])
+            for waiting in struct.unpack_from(f"<{n}I", data, at + 21):
+                waits.setdefault(waiting, []).append(numbers[name])
+            at += 21 + 4 * n
+        begin, clock = begin + cycles, clock + (cycles if chosen else 0)
+    return rows
+
+
+def as_csv(rows):
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def test_the_example_is_what_its_script_writes():
+    assert EXAMPLE.read_bytes() == runpy.run_path(str(EXAMPLES))["main"]()
+
+
+@pytest.mark.parametrize("more", [{}, {"regions": [1]}, {"regions": [0]}, {"flit_bytes": 8}, {"throttling": True}])
+def test_a_netrace_file_equals_its_packets_as_csv(tmp_path, more):
+    rows = rows_of(EXAMPLE.read_bytes(), more.get("regions"), more.get("flit_bytes", 32))
+    assert max(map(len, rows)) > 5, "no packet needs two packets"
+    (tmp_path / "t.csv").write_text(as_csv(rows))
+    throttling = {"self_throttling": more.get("throttling", False)}
+    own = run(replay(tmp_path / "t.csv", trace_order="ready", **throttling))
+    found = run(replay(EXAMPLE, flit_bytes=more.get("flit_bytes", 32), trace_regions=more.get("regions", []),
+                       **throttling))
+    assert found.state_hash == own.state_hash and found.packets.delivered == len(rows)
+    assert found.model["trace_cycles"] == own.model["trace_cycles"]
+
+
+def test_dependencies_are_enforced(tmp_path):
+    """Without them, packets are created at their cycles; with a slow network, they are created later."""
+    rows = rows_of(EXAMPLE.read_bytes())
+    (tmp_path / "free.csv").write_text(as_csv(row[:4] for row in rows))
+    slow = {"topology.channel_delay": 20}
+    free, bound = run(replay(tmp_path / "free.csv") | slow), run(replay(EXAMPLE) | slow)
+    assert bound.model["trace_cycles"] > 1.5 * free.model["trace_cycles"]
+    # In the order of the file, packets also wait for packets before them.
+    one = [row[:5] for row in rows]
+    (tmp_path / "one.csv").write_text(as_csv(one))
+    ready, in_order = (run(replay(tmp_path / "one.csv", trace_order=order) | slow) for order in ("ready", "file"))
+    assert ready.latency_cycles.mean < in_order.latency_cycles.mean
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_random_traces_in_both_formats(tmp_path_factory, data):
+    """Random packets with random dependencies, written as Netrace and as CSV."""
+    packets, cycle = [], 0
+    for _ in range(data.draw(st.integers(1, 60))):
+        cycle += data.draw(st.integers(0, 9))
+        source, destination = data.draw(st.integers(0, 7)), data.draw(st.integers(0, 63))
+        known = [i for i, packet in enumerate(packets) if packet[2] == source]
+        needs = data.draw(st.lists(st.sampled_from(known), unique=True, max_size=5)) if known else []
+        packets.append((cycle, source, destination, data.draw(st.sampled_from(sorted(BYTES))), needs))
+    waiting = [[i for i, packet in enumerate(packets) if number in packet[4]] for number in range(len(packets))]
+    names = data.draw(st.permutations(range(len(packets))))  # numbers in the file need not rise
+    file = tmp_path_factory.mktemp("traces") / "t.tra"
+    head = struct.pack("<If30sBxQQIIxxxxxxxx", 0x484A5455, 1.0, b"random", 64, cycle, len(packets), 1, 1)
+    records, rows = [], []
+    for i, (at, source, destination, kind, needs) in enumerate(packets):
+        records.append(struct.pack(f"<QIIBBBBB{len(waiting[i])}I", at, names[i], 0, kind, source, destination, 0,
+                                   len(waiting[i]), *(names[w] for w in waiting[i])))
+        rows.append((at, source, destination, -(-BYTES[kind] // 32), *needs))
+    file.write_bytes(head + b"\0" + struct.pack("<QQQ", 0, cycle, len(packets)) + b"".join(records))
+    own = fl.Experiment({"topology.kind": "mesh", "topology.shape": [8, 8]}).with_trace(rows, order="ready")
+    assert run(replay(file)).state_hash == run(own).state_hash
+
+
+@pytest.mark.parametrize("form", ["gzip", "bzip2", "zstd", "parquet", "rows", "array", "frame"])
+def test_every_form_is_the_same_trace(tmp_path, form):
+    rows = rows_of(EXAMPLE.read_bytes())
+    width = max(map(len, rows))
+    frame = pd.DataFrame([(*row[:4], row[4:]) for row in rows],
+                         columns=["cycle", "source", "destination", "flits", "needs"])
+    base = replay(EXAMPLE)
+    expected = run(base).state_hash
+    mesh = fl.Experiment({"topology.kind": "mesh", "topology.shape": [8, 8], "traffic.load": 0.1})
+    if form in ("rows", "array", "frame"):
+        given = {"rows": rows, "frame": frame,
+                 "array": np.array([row + [-1] * (width - len(row)) for row in rows])}[form]
+        experiment = mesh.with_trace(given, order="ready")
+        experiment.save(tmp_path / "kept.toml")
+        assert run(fl.load(tmp_path / "kept.toml")).state_hash == expected
+    else:
+        path = tmp_path / "trace"
+        if form == "parquet":
+            frame.to_parquet(path)
+        elif form == "zstd":
+            with pyarrow.CompressedOutputStream(str(path), "zstd") as file:
+                file.write(EXAMPLE.read_bytes())
+        else:
+            path.write_bytes({"gzip": gzip, "bzip2": bz2}[form].compress(EXAMPLE.read_bytes()))
+        experiment = fl.Experiment(replay(path) | ({"traffic.trace_order": "ready"} if form == "parquet" else {}))
+        assert fl.Experiment(experiment.flat(), experiment.base_dir).core.files_hash() == experiment.core.files_hash()
+    assert run(experiment).state_hash == expected
+
+
+def message_of(call):
+    with pytest.raises(fl.ConfigError) as error:
+        call()
+    return str(error.value)
+
+
+@pytest.mark.parametrize(("change", "part"), [
+    (lambda d: d[:50], "the file ends in the middle of the header"),
+    (lambda d: d[:100], "the file ends in the middle of the header"),
+    (lambda d: d[:-3], "ends in the middle of a packet"),
+    (lambda d: d[:4] + struct.pack("<f", 2.0) + d[8:], "version 2.000000 of Netrace is unknown: version 1.0"),
+    (lambda d: d[:56] + b"\xff" * 4 + d[60:], "it is damaged"),
+    (lambda d: d[:-4000], "byte"),
+    (lambda d: d[:38] + b"\x05" + d[39:], "the trace has 5 nodes: the file is damaged"),
+])
+def test_damaged_netrace_files_are_named(tmp_path, change, part):
+    (tmp_path / "bad.tra").write_bytes(change(EXAMPLE.read_bytes()))
+    text = message_of(lambda: run(replay(tmp_path / "bad.tra")))
+    assert part in text and "traffic.trace_file" in text and "bad.tra: byte " in text
+
+
+def test_damaged_packets_are_named(tmp_path):
+    data = bytearray(EXAMPLE.read_bytes())
+    notes, = struct.unpack_from("<I", data, 56)
+    first = 72 + notes + 48
+    data[first + 16] = 99
+    (tmp_path / "bad.tra").write_bytes(data)
+    assert f"byte {first}: packet 0: type 99 has no size" in message_of(lambda: run(replay(tmp_path / "bad.tra")))
+
+
+def test_compressed_files_that_cannot_be_expanded_are_named(tmp_path):
+    whole = gzip.compress(EXAMPLE.read_bytes())
+    for name, data in {"short.gz": whole[:-2000], "wrong.bz2": b"BZh9" + b"nonsense" * 9,
+                       "wrong.zst": b"\x28\xb5\x2f\xfdnonsense", "wrong.parquet": b"PAR1nonsense"}.items():
+        (tmp_path / name).write_bytes(data)
+        text = message_of(lambda: fl.Experiment(replay(tmp_path / name)))  # noqa: B023
+        assert "cannot be expanded" in text and name in text
+
+
+@pytest.mark.parametrize(("rows", "part"), [
+    ([(0, 1, 2)], "row 0 is (0, 1, 2): it must be cycle, source, destination, flits"),
+    ([(0, 1, 2, 1), (0, -1, 2, 1)], "row 1 is (0, -1, 2, 1)"),
+    ([(0, 1, 2, 0.5)], "row 0 is (0, 1, 2, 0.5)"),
+    ("three.csv", "A file is set as traffic.trace_file."),
+    (5, "it must be a table with the columns"),
+    ([7], "row 0 is 7"),
+    (pd.DataFrame({"cycle": [0]}), "has no column source, destination, flits"),
+])
+def test_wrong_rows_are_named(rows, part):
+    assert part in message_of(lambda: fl.load("vc-mesh-8x8").with_trace(rows))
+
+
+def test_what_does_not_fit_is_named(tmp_path):
+    small = replay(EXAMPLE) | {"topology.shape": [4, 4]}
+    assert "terminals are numbered 0 to 15" in message_of(lambda: run(small))
+    assert "has 2 regions, numbered from 0" in message_of(lambda: run(replay(EXAMPLE, trace_regions=[2])))
+    assert "the numbers must rise" in message_of(lambda: run(replay(EXAMPLE, trace_regions=[1, 0])))
+    metro = fl.load("metro-figure3").set("endpoint.stalls", False).with_traffic(
+        {"traffic.mode": "trace", "traffic.trace_file": str(EXAMPLE), "traffic.flit_bytes": 1})
+    assert "terminals of this network cannot identify" in message_of(lambda: run(metro))
