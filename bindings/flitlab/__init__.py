@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from flitlab.shipped import configs
     from flitlab.styles import style
     from flitlab.sweeps import sweep
+    from flitlab.training import transformer
 
 _WHERE = {
     "Experiment": "experiment",
@@ -62,6 +63,7 @@ _WHERE = {
     "Program": "programs",
     "Jobs": "concurrent_jobs",
     "jobs": "concurrent_jobs",
+    "transformer": "training",
     "published": "reproduction",
     "reproduce": "reproduction",
     "share": "sharing",
@@ -70,7 +72,7 @@ _WHERE = {
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
     "find_saturation", "adaptive", "cluster", "Collectives", "collective", "Curve", "style", "plot", "report",
-    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "Jobs", "jobs",
+    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "Jobs", "jobs", "transformer",
     "published", "reproduce",
 ]
 
