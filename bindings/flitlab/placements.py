@@ -110,7 +110,7 @@ class _Taken:
 
 
 def _from_lists(given: Any, ranks: Mapping[str, int], terminals: int) -> dict[str, list[int]]:
-    lists = dict(zip(ranks, given, strict=False)) if isinstance(given, Sequence) else given
+    lists = dict(zip(ranks, given, strict=False)) if isinstance(given, (Sequence, np.ndarray)) else given
     if not isinstance(lists, Mapping) or set(lists) != set(ranks) or len(given) != len(ranks):
         raise ConfigError(f"placement = {shown(given)}: it must have a list of terminals for each of the {len(ranks)} "
                           f"jobs ({', '.join(ranks)}), or be one of {', '.join(PLACEMENTS)}, or the name of a file.")

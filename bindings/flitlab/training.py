@@ -270,8 +270,9 @@ def transformer(*, layers: int, hidden: int, sequence: int, flops_per_cycle: flo
     ``expert_every``-th layer; 0: no layer has experts. top_k (k): experts that process a token. vocabulary (V): 0 omits
     the word embedding and the output layer. value_bytes: bytes of an activation, a gradient and a parameter.
 
-    flops_per_cycle: FLOPs of a rank in a cycle of the network. scale: factor of all messages and times; with a small
-    one, an example runs in seconds. combine: cycles to add one byte to another. steps: training steps.
+    flops_per_cycle: FLOPs of a rank in a cycle of the network. scale: factor of the bytes of all messages and of all
+    computing times; with a small one, an example runs in seconds. combine: cycles to add one byte to another. steps:
+    training steps.
 
     The tag of a message is its purpose. A group of one rank needs no messages; in larger ones a rank sends:
 
@@ -290,7 +291,8 @@ def transformer(*, layers: int, hidden: int, sequence: int, flops_per_cycle: flo
       and two biases) are on every rank of a tensor-parallel group, and the rest is divided. An expert has 8 h^2 + 5 h;
       its gradients are added among the ranks that have the same expert. The first and the last stage have V h
       parameters of the word embedding, and the first one s h of positions;
-    - embedding (tag 5): with a vocabulary, the first and the last stage add their gradients of it.
+    - embedding (tag 5): with a vocabulary, the first and the last stage add their gradients of the word embedding,
+      because the output layer has the same parameters (Shoeybi, section 3).
 
     A layer takes 24 b s h^2 + 4 b s^2 h FLOPs forward, of which 16 b s h^2 (with experts k times as many) belong to the
     MLP, and the output layer 2 b s h V; backward it is twice as much (Narayanan, appendix). Communication and

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 import flitlab as fl
@@ -174,6 +175,7 @@ def test_places_from_a_file(tmp_path):
     (tmp_path / "places.csv").write_text("".join(f"{line}\r\n".replace("a,", "0 , ") for line in lines))
     assert places(tmp_path / "places.csv", ranks) == found
     assert places({"b, or not b": (0, 2, 5), "a": (3, 1)}, ranks) == found
+    assert places(np.array([[4, 2], [1, 3]]), {"a": 2, "b": 2}) == {"a": [4, 2], "b": [1, 3]}
 
 
 @pytest.mark.parametrize("text, message", [
