@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flitlab import textbook as textbook
     from flitlab.clusters import cluster
     from flitlab.collectives import Collectives, collective
+    from flitlab.concurrent_jobs import Jobs, jobs
     from flitlab.curve import Curve, plot
     from flitlab.experiment import Experiment, load
     from flitlab.flow_table import Flows, flows
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from flitlab.shipped import configs
     from flitlab.styles import style
     from flitlab.sweeps import sweep
+    from flitlab.training import transformer
 
 _WHERE = {
     "Experiment": "experiment",
@@ -59,6 +61,9 @@ _WHERE = {
     "Flows": "flow_table",
     "flows": "flow_table",
     "Program": "programs",
+    "Jobs": "concurrent_jobs",
+    "jobs": "concurrent_jobs",
+    "transformer": "training",
     "published": "reproduction",
     "reproduce": "reproduction",
     "share": "sharing",
@@ -67,7 +72,8 @@ _WHERE = {
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
     "find_saturation", "adaptive", "cluster", "Collectives", "collective", "Curve", "style", "plot", "report",
-    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "published", "reproduce",
+    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "Jobs", "jobs", "transformer",
+    "published", "reproduce",
 ]
 
 

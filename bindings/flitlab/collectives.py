@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, shown
 from flitlab.experiment import Experiment, Given, experiment_of
-from flitlab.programs import Program
+from flitlab.programs import Program, Rank
 from flitlab.schedules import ALGORITHMS, Algorithm, Blocks, Shape, Step
 
 if TYPE_CHECKING:
@@ -67,16 +67,21 @@ class Schedule:
         """Returns the program of the operation. combine: cycles to add a byte to another one."""
         program = Program(self.shape.ranks, f"{self.operation} by {self.algorithm}")
         for me in program:
-            for step in self.steps(me.rank):
-                if step.send:
-                    me.isend(step.send[0], self.bytes_of(step.send[1]))
-                if not step.receive:
-                    continue
-                size = self.bytes_of(step.receive[1])
-                me.recv(step.receive[0], size)
-                if step.combine and (cycles := round(combine * size)):
-                    me.compute(cycles)
+            self.add_calls(me, range(self.shape.ranks), combine)
         return program
+
+    def add_calls(self, me: Rank, members: Sequence[int], combine: float = 0.0, tag: int = 0) -> None:
+        """Appends the operation's calls to a rank of a program. members: the ranks that take part. combine: cycles to
+        add a byte to another one. tag: of the messages."""
+        for step in self.steps(members.index(me.rank)):
+            if step.send:
+                me.isend(members[step.send[0]], self.bytes_of(step.send[1]), tag)
+            if not step.receive:
+                continue
+            size = self.bytes_of(step.receive[1])
+            me.recv(members[step.receive[0]], size, tag)
+            if step.combine and (cycles := round(combine * size)):
+                me.compute(cycles)
 
     def alpha_beta(self, alpha: float, flits: Callable[[int], int], send: float = 0, receive: float = 0,
                    combine: float = 0.0) -> float:

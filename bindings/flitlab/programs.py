@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from flitlab import _core
 from flitlab._core import ConfigError
 from flitlab.arguments import shown, writing
 from flitlab.expressions import Expression
-from flitlab.toml import read_toml
+from flitlab.toml import read_text, read_toml
 
 # call -> (its arguments in the order in which a file's line has them, number of required arguments).
 CALLS = {
@@ -161,6 +161,34 @@ class Program:
         ConfigError with the file and the step of the error."""
         return _TomlProgram(Path(path), terminals).program
 
+    @classmethod
+    def from_file(cls, path: str | os.PathLike, terminals: int = 0) -> Program:
+        """Reads a file of calls, or a program in TOML (file names that end in .toml). Its number of ranks is the
+        file's, or else ``terminals``. Raises ConfigError with the file and the line of the error."""
+        if Path(path).suffix == ".toml":
+            return cls.from_toml(path, terminals)
+        return _of_calls(Path(path), terminals)
+
+    @classmethod
+    def together(cls, programs: Sequence[Program], places: Sequence[Sequence[int]], ranks: int,
+                 name: str = "programs") -> Program:
+        """Returns one program of ``ranks`` ranks that runs several programs side by side: rank r of ``programs[i]``
+        becomes rank ``places[i][r]``. All other ranks have no calls. Raises ConfigError unless each rank of each
+        program has a place that no other rank has."""
+        program = cls(ranks, name)
+        taken = {place for where in places for place in where}
+        if ([part.ranks for part in programs] != list(map(len, places)) or len(taken) < sum(map(len, places))
+                or not taken <= set(range(program.ranks))):
+            raise ConfigError(f"Program.together: give each rank of each program a place from 0 to {ranks - 1} that no "
+                              "other rank has.")
+        for part, where in zip(programs, places, strict=True):
+            groups = {"": str(program._group_number(where))}
+            for members, number in part._groups.items():
+                groups[str(number)] = str(program._group_number(where[rank] for rank in members))
+            for rank, calls in enumerate(part._lines):
+                program._lines[where[rank]] = [_moved(line, where, groups) for line in calls]
+        return program
+
     def __getitem__(self, rank: int) -> Rank:
         return self._ranks[rank]
 
@@ -206,6 +234,44 @@ class Program:
     def _group_number(self, group: Iterable[int]) -> int:
         ranks = tuple(int(_field("group", rank)) for rank in group)
         return self._groups.setdefault(ranks, len(self._groups) + 1)
+
+
+def _moved(line: str, where: Sequence[int], groups: Mapping[str, str]) -> str:
+    """Returns the line of a call with other numbers: rank r becomes where[r], group g becomes groups[g]. groups[""] is
+    the group of a collective that names none."""
+    rank, call, *fields = line.split(",")
+    names = CALLS[call][0]
+    fields += [""] * (len(names) - len(fields))
+    for i, name in enumerate(names):
+        if name in ("peer", "root"):
+            fields[i] = str(where[int(fields[i])])
+        elif name == "group":
+            fields[i] = groups[fields[i]]
+    return ",".join([str(where[int(rank)]), call, *fields]).rstrip(",")
+
+
+def _of_calls(path: Path, terminals: int) -> Program:
+    """Reads a file of calls. Raises ConfigError with its line for one that cannot run."""
+    text = read_text(path, f"Program.from_file: {path}")
+    rows = [[field.strip() for field in line.split(",")] for line in text.split("\n")]
+    rows = [row for row in rows if row != [""] and not row[0].startswith("#")]
+    given = rows[0][1] if rows and rows[0][0] == "ranks" and len(rows[0]) == 2 else ""
+    ranks = int(given) if given.isdecimal() and 1 <= int(given) <= MOST_RANKS else terminals
+    if not ranks:
+        raise ConfigError(f"Program.from_file: {path} does not give its number of ranks: write ranks,NUMBER in its "
+                          "first line.")
+    _core.program_calls(text.encode(), str(path), ranks)  # raises ConfigError for lines that are wrong
+    program = Program(ranks, str(path))
+    groups = {"": ""}
+    for row in rows:
+        if row[0] == "group":
+            groups[row[1]] = str(program._group_number(map(int, row[2:])))
+            if len(program._groups) + 1 < len(groups):
+                raise ConfigError(f"Program.from_file: {path}: group {row[1]} has the ranks of another group. Remove "
+                                  "one of the two.")
+        elif row[0] != "ranks":
+            program._add(int(row[0]), _moved(",".join(row), range(ranks), groups))
+    return program
 
 
 class _Step:

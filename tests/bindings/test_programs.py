@@ -68,6 +68,39 @@ def test_programs_are_saved_and_read_again(tmp_path):
     assert pickle.loads(pickle.dumps(program)).text() == program.text()
 
 
+def test_files_of_calls_are_read(tmp_path):
+    def groups(me):
+        me.allreduce(8, cycles=3, group=[2, 0, 1])
+        me.irecv((me.rank + 1) % 3, tag=2)
+        me.send((me.rank - 1) % 3, 8, tag=2)
+        me.barrier([0, 1, 2])
+        me.barrier()
+
+    program = fl.Program.spmd(groups, 3)
+    program.save(tmp_path / "a.csv")
+    again = Program.from_file(str(tmp_path / "a.csv"))
+    assert again.text() == program.text() and again.name == str(tmp_path / "a.csv")
+    spaced = program.text().decode().replace("\n", "\r\n").replace(",", " , ").replace("ranks", "# three\n\nranks")
+    (tmp_path / "a.csv").write_text(spaced)
+    assert Program.from_file(tmp_path / "a.csv").text() == program.text()
+    (tmp_path / "a.toml").write_text('[[step]]\ncall = "barrier"\n')
+    (tmp_path / "b.csv").write_text("0,barrier\n1,barrier")
+    assert lines(Program.from_file(tmp_path / "a.toml", 2)) == lines(Program.from_file(tmp_path / "b.csv", 2)) == [
+        "ranks,2", "0,barrier", "1,barrier"]
+
+
+@pytest.mark.parametrize("text, message", [
+    ("0,barrier", r"a\.csv does not give its number of ranks: write ranks,NUMBER in its first line"),
+    ("ranks,2\n0,recv,1", r'a\.csv.*:2: "0,recv,1": rank 1 sends no message'),
+    ("ranks,1\n0,jump", r"a\.csv.*:2: .* there is no call .jump."),
+    ("ranks,2\ngroup,4,0,1\ngroup,5,0,1", r"a\.csv: group 5 has the ranks of another group\. Remove one of the two"),
+])
+def test_a_wrong_file_of_calls_has_one_message(tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(fl.ConfigError, match=message):
+        Program.from_file(tmp_path / "a.csv")
+
+
 def test_calls_added_later_are_in_the_text():
     program = fl.Program(2)
     program[0].send(1, 1)

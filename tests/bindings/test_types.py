@@ -80,6 +80,9 @@ again.plot(picture, panels=["latency", "hops"], width=5.5).savefig("curve.pdf")
 res.channels.plot().savefig("channels.png")
 means: list[str] = list(again.table("accepted").columns) + list(fl.published("t3e.figure8").columns)
 whole: str = again.results[0].state_hash
+shared: fl.Jobs = fl.jobs([fl.Program(2), "a.csv"], exp, placement=[[0, 1], [2, 3]], threads=2)
+slowed: list[int] = fl.jobs({"a": fl.Program(2)}, "vc-mesh-8x8", "random", seed=1).places["a"]
+training: fl.Program = fl.transformer(layers=2, hidden=8, sequence=4, flops_per_cycle=1e3, tensor=2)
 """
 SLIPS = {
     "res.acepted": "acepted",
@@ -103,6 +106,8 @@ SLIPS = {
     "fl.sweep(exp, {'traffic.load': [0.1]}, backend='gpu')": "gpu",
     "fl.find_saturation(exp, backend='gpu')": "gpu",
     "fl.Network(exp, backend='gpu')": "gpu",
+    "fl.jobs([fl.Program(2)], backend='gpu')": "gpu",
+    "fl.transformer(layers=2, hidden=8, sequence=4)": "flops_per_cycle",
     "res['state_hash'] + 1": "",
     "res['accepted'].upper()": "upper",
     "res['saturated'].upper()": "upper",

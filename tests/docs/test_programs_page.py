@@ -1,12 +1,14 @@
 """The examples of docs/programs.md are valid programs, and its table of calls agrees with the code."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 
 import flitlab as fl
 from flitlab import _core
+from flitlab.placements import PLACEMENTS
 from flitlab.programs import CALLS
 from flitlab.schedules import ALGORITHMS
 
@@ -32,6 +34,32 @@ def test_the_toml_example(tmp_path):
     program = fl.Program.from_toml(tmp_path / "example.toml")
     assert program.ranks == 64
     program.calls()
+
+
+def blocks(heading):
+    """The indented blocks of a section."""
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return [textwrap.dedent(block) for block in re.findall(r"\n\n((?:(?:    .+)?\n)+)", section) if block.strip()]
+
+
+def test_the_example_of_several_jobs(capsys):
+    code, printed = blocks("Several jobs on one network")
+    exec(compile(code, "programs.md", "exec"), names := {"fl": fl})
+    assert capsys.readouterr().out.split() == printed.split()
+    grouped = fl.jobs(names["programs"], {"topology.kind": "dragonfly"}, "group", progress=False).frame
+    assert list(grouped["slowdown"]) == [1, 1] and grouped["cycles_alone"][0] > 2862
+
+
+def test_the_table_of_placements():
+    assert set(re.findall(r'^\| `"(\w+)"` \|', TEXT, re.M)) == set(PLACEMENTS)
+
+
+def test_the_example_of_training_steps():
+    (code,) = blocks("Training steps of transformers")
+    exec(compile(code, "programs.md", "exec"), names := {"fl": fl})
+    assert names["program"].ranks == 32
+    tags = {line.split(",")[4] for line in names["program"].text().decode().splitlines() if ",isend," in line}
+    assert tags == set(re.findall(r"^\| (\d) \|", TEXT, re.M)) == set("12345")
 
 
 @pytest.mark.parametrize("call", CALLS)

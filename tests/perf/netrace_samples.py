@@ -26,7 +26,8 @@ def counts(data: bytes) -> tuple[int, int, int]:
 
 
 def main(folder: str) -> None:
-    print(f"{'file':24}{'packets':>10}{'needs':>10}{'cycles':>10}  {'':16}{'delivered':>10}{'cycles':>10}{'seconds':>9}")
+    print(f"{'file':24}{'packets':>10}{'needs':>10}{'cycles':>10}  "
+          f"{'':16}{'delivered':>10}{'cycles':>10}{'seconds':>9}")
     for file in sorted(Path(folder).glob("*.tra.bz2")):
         found = counts(bz2.decompress(file.read_bytes()))
         for throttling in (False, True):
