@@ -121,7 +121,7 @@ def parameters() -> list[dict[str, Any]]:
 def nearest(word: str, candidates: Sequence[str]) -> str:
     """Returns the candidate that a word most resembles, ignoring case; "" if none is similar."""
 
-def program_calls(text: bytes, name: str, ranks: int) -> list[list[tuple[str, int, int, int]]]:
+def program_calls(text: bytes, name: str, ranks: int, terminals: int = 0) -> list[list[tuple[str, int, int, int]]]:
     """Returns [rank][call] (call, peer, amount, slot), with collectives expanded and sends matched."""
 
 def tools(kind: str) -> list[dict[str, Any]]:

@@ -65,6 +65,9 @@ class Experiment:
     def _resolved(self) -> _core.Experiment:
         check_names(self._given, parameter_paths())
         program = self._given.get(_PROGRAM)
+        converted = self._converted(program) if isinstance(program, str) and _PROGRAM not in self._texts else None
+        if converted is not None:
+            return _core.Experiment(self._given, self.base_dir, self._texts | {_PROGRAM: converted})
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
             trace = None if TRACE in self._texts else trace_contents(self._given.get(TRACE), self.base_dir)
             return _core.Experiment(self._given, self.base_dir, self._texts | ({} if trace is None else {TRACE: trace}))
@@ -72,6 +75,16 @@ class Experiment:
         terminals = _core.Experiment(given, self.base_dir, self._texts).terminals()
         program_calls = {_PROGRAM: program_text(program, self.base_dir, terminals)}
         return _core.Experiment(given, self.base_dir, self._texts | program_calls)
+
+    def _converted(self, program: str) -> bytes | None:
+        """Returns the file of calls of a program in another simulator's format; None if it is not in one."""
+        from flitlab import workloads  # it needs this module
+
+        path = Path(self.base_dir, program)
+        if not workloads.format_of(path):
+            return None
+        cycle_ns, status = self._given.get("run.cycle_ns", 1), path.stat()
+        return workloads.text_of(str(path), status.st_mtime_ns, status.st_size, cycle_ns)
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:

@@ -24,6 +24,8 @@ CALLS = {
     "irecv": (("peer", "bytes", "tag", "handle"), 1),
     "wait": (("handle",), 1),
     "waitall": ((), 0),
+    "notify": (("peer", "tag"), 1),
+    "after": (("peer", "tag"), 1),
     "barrier": (("group",), 0),
     "broadcast": (("root", "bytes", "group"), 2),
     "reduce": (("root", "bytes", "cycles", "group"), 2),
@@ -80,6 +82,14 @@ class Rank:
         """Waits for all isends and irecvs that are not complete. The end of the program does so, too."""
         self._add("waitall")
 
+    def notify(self, peer: int, tag: int = 0) -> None:
+        """Lets a rank of the same terminal (:meth:`Program.place`) continue after its :meth:`after`. Takes no time."""
+        self._add("notify", peer=peer, tag=tag or None)
+
+    def after(self, peer: int, tag: int = 0) -> None:
+        """Waits for the next :meth:`notify` with this tag from a rank of the same terminal. Takes no time itself."""
+        self._add("after", peer=peer, tag=tag or None)
+
     def barrier(self, group: Iterable[int] | None = None) -> None:
         """Waits until all ranks have reached the barrier."""
         self._add("barrier", group=group)
@@ -121,7 +131,7 @@ def _field(name: str, value: Any) -> str:
 
 
 class Program:
-    """The calls of ``ranks`` ranks; rank r runs on terminal r.
+    """The calls of ``ranks`` ranks; rank r runs on terminal r, unless :meth:`place` gives it another one.
 
     >>> import flitlab as fl
     >>> def main(me):
@@ -144,6 +154,7 @@ class Program:
         self.name = name  # name of the program in messages
         self._lines: list[list[str]] = [[] for _ in range(self.ranks)]
         self._groups: dict[tuple[int, ...], int] = {}
+        self._places: dict[int, tuple[int, int | None]] = {}
         self._text: bytes | None = None
         self._ranks = [Rank(self, rank) for rank in range(self.ranks)]
 
@@ -182,12 +193,24 @@ class Program:
             raise ConfigError(f"Program.together: give each rank of each program a place from 0 to {ranks - 1} that no "
                               "other rank has.")
         for part, where in zip(programs, places, strict=True):
+            if part._places:
+                raise ConfigError(f"Program.together: ranks of {part.name} have places of their own. Remove them; "
+                                  "every rank gets a terminal here.")
             groups = {"": str(program._group_number(where))}
             for members, number in part._groups.items():
                 groups[str(number)] = str(program._group_number(where[rank] for rank in members))
             for rank, calls in enumerate(part._lines):
                 program._lines[where[rank]] = [_moved(line, where, groups) for line in calls]
         return program
+
+    def place(self, rank: int, terminal: int, processor: int | None = None) -> None:
+        """Places a rank on a terminal, which may have several ranks. They exchange messages without the network, and
+        the network interface takes their messages in turn.
+
+        processor: a number. Ranks of a terminal with the same number use one processor, one at a time: of those that
+        wait, the one with the lowest number comes first. None: a processor of its own."""
+        self._places[int(_field("rank", rank))] = (int(_field("terminal", terminal)), processor)
+        self._text = None
 
     def __getitem__(self, rank: int) -> Rank:
         return self._ranks[rank]
@@ -203,6 +226,8 @@ class Program:
         if self._text is None:
             lines = [f"ranks,{self.ranks}"]
             lines += [",".join(["group", str(number), *map(str, ranks)]) for ranks, number in self._groups.items()]
+            lines += [f"place,{rank},{terminal}" + ("" if processor is None else f",{_field('processor', processor)}")
+                      for rank, (terminal, processor) in self._places.items()]
             for calls in self._lines:
                 lines += calls
             self._text = ("\n".join(lines) + "\n").encode()
@@ -219,10 +244,12 @@ class Program:
         and each receive is matched with its send.
 
         amount depends on the call. compute: cycles. send, isend: bytes. recv, irecv: number of packets, of up to 240
-        bytes each. wait for an isend: which of the rank's isends, counted in this list. slot: number of the message
-        among the messages that its receiver receives. Raises ConfigError for a program that cannot run.
+        bytes each. notify, after: no meaning. wait for an isend: which of the rank's isends, counted in this list.
+        slot: number of the message among the messages that its receiver receives. Raises ConfigError for a program
+        that cannot run.
         """
-        return _core.program_calls(self.text(), self.name, self.ranks)
+        most = max((terminal for terminal, _ in self._places.values()), default=-1) + 1
+        return _core.program_calls(self.text(), self.name, self.ranks, max(self.ranks, most))
 
     def __repr__(self) -> str:
         return f"<Program {self.name}: {self.ranks} ranks, {sum(map(len, self._lines))} calls>"
@@ -260,7 +287,9 @@ def _of_calls(path: Path, terminals: int) -> Program:
     if not ranks:
         raise ConfigError(f"Program.from_file: {path} does not give its number of ranks: write ranks,NUMBER in its "
                           "first line.")
-    _core.program_calls(text.encode(), str(path), ranks)  # raises ConfigError for lines that are wrong
+    placed = [int(row[2]) for row in rows if row[0] == "place" and len(row) > 2 and row[2].isdecimal()]
+    # Raises ConfigError for lines that are wrong.
+    _core.program_calls(text.encode(), str(path), ranks, max([ranks, *(terminal + 1 for terminal in placed)]))
     program = Program(ranks, str(path))
     groups = {"": ""}
     for row in rows:
@@ -269,6 +298,8 @@ def _of_calls(path: Path, terminals: int) -> Program:
             if len(program._groups) + 1 < len(groups):
                 raise ConfigError(f"Program.from_file: {path}: group {row[1]} has the ranks of another group. Remove "
                                   "one of the two.")
+        elif row[0] == "place":
+            program.place(*map(int, row[1:]))
         elif row[0] != "ranks":
             program._add(int(row[0]), _moved(",".join(row), range(ranks), groups))
     return program

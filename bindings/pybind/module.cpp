@@ -174,10 +174,10 @@ py::dict forms(const Experiment& e) {
   return d;
 }
 
-py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks) {
-  static constexpr const char* kNames[] = {"compute", "send", "isend", "recv", "irecv", "wait"};
+py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks, u32 terminals) {
+  static constexpr const char* kNames[] = {"compute", "send", "isend", "recv", "irecv", "wait", "notify", "after"};
   const auto owner = std::make_shared<const std::string>(text);
-  const Program program = read_program(TextSource(name, {owner, *owner}), ranks, {});
+  const Program program = read_calls(TextSource(name, {owner, *owner}), terminals ? terminals : ranks, {});
   py::list all;
   for (u32 rank = 0; rank < ranks; ++rank) {
     py::list calls;
@@ -334,8 +334,8 @@ PYBIND11_MODULE(_core, m) {
         "run(experiments, backend, threads, progress, checkpoint, every_seconds, channels, stop) -> list[dict]: runs "
         "experiments of one structure as replicas.");
 
-  m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"),
-        "program_calls(text, name, ranks) -> list[list[tuple]]: the calls of every rank of a program.");
+  m.def("program_calls", &program_calls, py::arg("text"), py::arg("name"), py::arg("ranks"), py::arg("terminals") = 0,
+        "program_calls(text, name, ranks, terminals) -> list[list[tuple]]: the calls of every rank of a program.");
 
   m.def("tools", &tools, py::arg("kind"),
         "tools(kind) -> list[dict]: the operations of a router kind that need no network.");

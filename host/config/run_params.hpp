@@ -12,6 +12,15 @@ inline constexpr struct RunParams {
                    .max = 9007199254740991.0,
                    .help = "Seed of all random draws.",
                    .per_replica = true};
+  ParamRecord cycle_ns{
+      .path = "run.cycle_ns",
+      .type = ParamType::kFloat,
+      .default_value = "1",
+      .min = 0.0001,
+      .max = 1e6,
+      .unit = "ns",
+      .help = "Length of a cycle: converts the times in program files of other simulators (GOAL, Chakra).",
+      .only_if = "traffic.mode=program"};
   ParamRecord warmup_cycles{
       .path = "run.warmup_cycles",
       .type = ParamType::kIntOrAuto,

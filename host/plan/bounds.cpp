@@ -207,9 +207,13 @@ void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode m
   }));
   bounds.push_back({"terminal.control.fault", at_most(0)});
   bounds.push_back({"terminal.trace_entry.destination", below(t.terminals)});
-  const u32* first = t.program.first;
+  const u32 *const first = t.program.first, ranks = t.program.ranks;
   for (const char* call : {"terminal.program.next", "terminal.program.sending"})
-    bounds.push_back({call, [=](u64 n, u32 item, u32) { return n <= first[item + 1] - first[item]; }});
+    bounds.push_back({call, [=](u64 n, u32 item, u32 number) {
+                        const u32 rank = item * ranks + number;
+                        return n <= first[rank + 1] - first[rank];
+                      }});
+  bounds.push_back({"terminal.program_served", below(ranks)});
 }
 
 void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits, u32 ring, TrafficMode mode,

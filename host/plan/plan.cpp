@@ -39,10 +39,13 @@ std::vector<u32> Plan::program_ends(const std::vector<std::byte>& state) const {
   if (field == terminals.fields.end() || !field->count) return {};
   std::vector<u32> ends;
   for (u32 i = 0; i < terminals.count; ++i) {
-    ProgramControl control;
-    std::memcpy(&control, &state[layout().kind_offset(1, 1) + std::size_t{i} * terminals.item_bytes + field->offset],
-                sizeof control);
-    ends.push_back(control.done ? control.finished : kNone);
+    std::vector<ProgramControl> ranks(field->count);
+    std::memcpy(ranks.data(),
+                &state[layout().kind_offset(1, 1) + std::size_t{i} * terminals.item_bytes + field->offset],
+                ranks.size() * sizeof ranks[0]);
+    u32 end = 0;
+    for (const ProgramControl& rank : ranks) end = std::max(end, rank.done ? rank.finished : kNone);
+    ends.push_back(end);
   }
   return ends;
 }

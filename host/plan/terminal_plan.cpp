@@ -301,9 +301,12 @@ void TerminalPlan::set_program(const Experiment& e) {
   p.first = program_.first.data();
   p.calls = program_.calls.data();
   p.slots = program_.slots;
+  p.ranks = program_.ranks;
+  p.processors = program_.processors;
+  p.processor = p.processors ? program_.processor.data() : nullptr;
   p.queued = !has_program_software(e);
   for (u32 i = 0; i < table.terminals; ++i)
-    if (p.first[i] != p.first[i + 1]) require_active(param::traffic.program_file.path, i);
+    if (p.first[i * p.ranks] != p.first[(i + 1) * p.ranks]) require_active(param::traffic.program_file.path, i);
 }
 
 namespace {
@@ -356,7 +359,17 @@ LengthTable PacketLengths::set(const Lengths& lengths) {
 }
 
 TerminalSize terminal_size(const TrafficTable& t, TrafficMode mode, u32 vcs, u32 ring, u32 slots) {
-  return {mode,          vcs, ring, slots, t.window, t.reply_queue, t.program.slots, t.classes, t.program.queued,
+  return {mode,
+          vcs,
+          ring,
+          slots,
+          t.window,
+          t.reply_queue,
+          t.program.slots,
+          t.classes,
+          t.program.queued,
+          t.program.ranks,
+          t.program.processors,
           t.trace_window};
 }
 

@@ -7,12 +7,27 @@
 
 namespace flitlab {
 
-/// A program that has been read, but whose sends and receives may not be matched yet. Before matching, `slot` of a send
-/// or receive has the message's tag, and `amount` its bytes (kNone: a receive of any length). A kWait may then refer to
-/// a kIreceive.
+/// Whether a call is one of the two ends of a message or of a dependency.
+inline bool is_receive(const ProgramCall& c) {
+  return c.kind == CallKind::kReceive || c.kind == CallKind::kIreceive || c.kind == CallKind::kAfter;
+}
+inline bool is_send(const ProgramCall& c) {
+  return c.kind == CallKind::kSend || c.kind == CallKind::kIsend || c.kind == CallKind::kSignal;
+}
+
+/// Where a rank runs.
+struct Place {
+  u32 terminal;
+  u32 processor;  ///< kNone: one of its own
+};
+
+/// A program that has been read, in the order of ranks: `first` has an entry for each rank, and `peer` is a rank.
+/// Before matching, `slot` of a send or receive has the message's tag, and `amount` its bytes (kNone: a receive of any
+/// length). A kWait may then refer to a kIreceive.
 struct Draft {
   Program program;
-  std::vector<u32> lines;  ///< [calls] number of the call's line in the file
+  std::vector<u32> lines;     ///< [calls] number of the call's line in the file
+  std::vector<Place> places;  ///< [ranks]; empty: rank n runs on terminal n
 };
 
 /// First tag of messages of collectives. The tags in the file are smaller.
@@ -25,8 +40,12 @@ Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format);
 /// to each message its slot at the receiver.
 void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& format);
 
-/// Numbers the packets that each rank sends, in the order of its calls. Throws ConfigError if a rank sends too many.
+/// Numbers the packets that each terminal sends, in the order of its calls. Throws ConfigError if one sends too many.
 void number_packets(Draft& draft, const FieldFile& file, const PacketFormat& format);
+
+/// Puts the calls in the order of terminals, replaces peers by their terminals, and turns messages between ranks of a
+/// terminal into signals. Throws ConfigError for a dependency between ranks of different terminals.
+void arrange(Draft& draft, const FieldFile& file, u32 terminals);
 
 /// Runs a matched program without timing, and throws ConfigError if the program cannot end. A send does not wait for
 /// its receiver, so the network does not decide whether a program ends.

@@ -12,6 +12,8 @@ const std::vector<Form>& forms() {
       {"irecv", CallKind::kIreceive, 1, {kPeer, kBytes, kTag, kHandle}},
       {"wait", CallKind::kWait, 1, {kHandle}},
       {"waitall", WaitAll{}, 0, {}},
+      {"notify", CallKind::kSignal, 1, {kPeer, kTag}},
+      {"after", CallKind::kAfter, 1, {kPeer, kTag}},
       {"barrier", CollectiveKind::kBarrier, 0, {kGroup}},
       {"broadcast", CollectiveKind::kBroadcast, 2, {kRoot, kBytes, kGroup}},
       {"reduce", CollectiveKind::kReduce, 2, {kRoot, kBytes, kCycles, kGroup}},

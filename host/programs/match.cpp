@@ -7,9 +7,6 @@
 namespace flitlab {
 namespace {
 
-bool is_receive(const ProgramCall& c) { return c.kind == CallKind::kReceive || c.kind == CallKind::kIreceive; }
-bool is_send(const ProgramCall& c) { return c.kind == CallKind::kSend || c.kind == CallKind::kIsend; }
-
 /// The send or the receive of a message: one of its two ends.
 struct End {
   u32 from, tag;  ///< `from`: rank that sends the message
@@ -79,8 +76,14 @@ class Matcher {
         return "the message that rank " + std::to_string(rank) + " receives here has " + std::to_string(out.amount) +
                " bytes (line " + file_.quote(draft_.lines[send.call]) + "). Give that number, or leave it out.";
       });
+    const bool dependency = out.kind == CallKind::kSignal;
+    if (dependency != (in.kind == CallKind::kAfter))
+      wrong(std::max(send.call, receive.call), [&] {
+        return "an after matches a notify, and a recv a send; the other call is in line " +
+               file_.quote(draft_.lines[std::min(send.call, receive.call)]) + ". Give them another tag.";
+      });
     out.slot = in.slot = receive.slot;
-    in.amount = format_.packets(out.amount);
+    in.amount = dependency ? 1 : format_.packets(out.amount);
   }
 
   static std::string tagged(u32 tag) {
@@ -194,7 +197,8 @@ class UntimedRun {
   /// sent. The rank must not have ended.
   bool awaits(u32 rank, u32 slot) const {
     const ProgramCall& call = p_.calls[next_[rank]];
-    return call.kind == CallKind::kReceive && call.slot == slot && !sent_[message_start_[rank] + slot];
+    return (call.kind == CallKind::kReceive || call.kind == CallKind::kAfter) && call.slot == slot &&
+           !sent_[message_start_[rank] + slot];
   }
   bool is_waiting(u32 rank) const {
     return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot);
@@ -215,13 +219,13 @@ void match_messages(Draft& draft, const FieldFile& file, const PacketFormat& for
 
 void number_packets(Draft& draft, const FieldFile& file, const PacketFormat& format) {
   Program& p = draft.program;
-  for (std::size_t rank = 0; rank + 1 < p.first.size(); ++rank) {
+  for (std::size_t terminal = 0; (terminal + 1) * p.ranks < p.first.size(); ++terminal) {
     u64 packets = 0;
-    for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
+    for (u32 i = p.first[terminal * p.ranks]; i < p.first[(terminal + 1) * p.ranks]; ++i) {
       p.calls[i].before = static_cast<u32>(packets);
-      if (is_send(p.calls[i])) packets += format.packets(p.calls[i].amount);
+      if (is_send(p.calls[i]) && p.calls[i].kind != CallKind::kSignal) packets += format.packets(p.calls[i].amount);
       if (packets >= kNone)
-        file.fail(draft.lines[i], "rank " + std::to_string(rank) + " sends " + std::to_string(packets) +
+        file.fail(draft.lines[i], "terminal " + std::to_string(terminal) + " sends " + std::to_string(packets) +
                                       " packets up to here; at most 4294967294 are possible. Raise "
                                       "traffic.payload_bytes, or send less.");
     }

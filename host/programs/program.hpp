@@ -9,9 +9,12 @@
 namespace flitlab {
 
 struct Program {
-  std::vector<u32> first;          ///< [terminals + 1] index in `calls` of the first call of each terminal
-  std::vector<ProgramCall> calls;  ///< calls of all ranks, sorted by rank; rank n runs on terminal n
-  u32 slots = 0;                   ///< number of messages that a rank receives; the largest number over all ranks
+  std::vector<u32> first;          ///< [terminals * ranks + 1] index in `calls` of the first call of each rank
+  std::vector<ProgramCall> calls;  ///< calls of all ranks, ordered by terminal and rank
+  u32 slots = 0;                   ///< number of messages that a terminal receives; the largest number over all
+  u32 ranks = 1;                   ///< ranks of each terminal
+  std::vector<u32> processor;      ///< [terminals * ranks] processor of each rank at its terminal
+  u32 processors = 0;              ///< processors of a terminal, the largest number; 0: ranks do not share them
 };
 
 /// Reads the text of a program (docs/programs.md) for a network with `terminals` terminals. Throws ConfigError, with
@@ -19,5 +22,9 @@ struct Program {
 /// if sends and receives do not match; or if the program cannot end on any network, because ranks wait for each other
 /// in a cycle.
 Program read_program(const TextSource& source, u32 terminals, const PacketFormat& format);
+
+/// Reads and checks a program as read_program() does, and returns its calls in the order of ranks: `first` has an entry
+/// for each rank, and `peer` is a rank.
+Program read_calls(const TextSource& source, u32 terminals, const PacketFormat& format);
 
 }  // namespace flitlab

@@ -18,6 +18,7 @@ namespace flitlab {
 namespace {
 
 constexpr u64 kMostCycles = 1000000000;
+constexpr u32 kMostRanksHere = 1024;  // of a terminal
 constexpr u32 kMostRanks = 1u << 24;  // ProgramCall::peer cannot hold larger numbers
 
 /// Memory of a call while messages are matched, bytes: the call, its line number, and its entry in the list of sends.
@@ -48,7 +49,7 @@ class Reader {
     std::vector<u32>& first = draft.program.first;
     first.push_back(0);
     for (const RankState& rank : state_) first.push_back(first.back() + rank.made);
-    first.resize(terminals_ + std::size_t{1}, first.back());
+    if (places_.empty()) first.resize(terminals_ + std::size_t{1}, first.back());
     require_memory(param::traffic.program_file.path, u64{first.back()} * kCallBytes,
                    "The program has " + std::to_string(first.back()) +
                        " calls, of which most are messages of collectives. Run it on fewer ranks, or a part of it.");
@@ -59,7 +60,9 @@ class Reader {
     ranks_ = 0;
     state_.clear();
     groups_.clear();
+    places_.clear();
     read_lines();
+    draft.places = std::move(places_);
     return draft;
   }
 
@@ -87,10 +90,13 @@ class Reader {
         read_ranks();
       else if (file_.field(0) == "group")
         read_group();
+      else if (file_.field(0) == "place")
+        read_place();
       else
         read_call();
     }
     start();
+    check_places();
     for (const auto& [number, group] : groups_) check_complete(group);
     for (u32 rank = 0; rank < ranks_; ++rank) wait_for_all(rank, kNone);
   }
@@ -99,10 +105,47 @@ class Reader {
     if (file_.fields() != 2) file_.fail("this line is ranks,NUMBER.");
     if (!state_.empty()) file_.fail("the number of ranks must be given once, before all calls and groups.");
     ranks_ = file_.number(1, "ranks", kNone - 1);
-    if (ranks_ < 1 || ranks_ > terminals_)
-      file_.fail("a program can have 1 to " + std::to_string(terminals_) +
-                 " ranks here, one for each terminal of the network.");
+    ranks_line_ = file_.line();
+    if (ranks_ < 1 || ranks_ > u64{kMostRanksHere} * terminals_) fail_ranks();
     start();
+  }
+
+  [[noreturn]] void fail_ranks() const {
+    file_.fail(ranks_line_, "a program can have 1 to " + std::to_string(terminals_) +
+                                " ranks here, one for each terminal of the network. If terminals have several ranks, "
+                                "give the terminal of each rank in a line place,RANK,TERMINAL[,PROCESSOR].");
+  }
+
+  void read_place() {
+    start();
+    if (file_.fields() < 3 || file_.fields() > 4) file_.fail("this line is place,RANK,TERMINAL[,PROCESSOR].");
+    const u32 rank = rank_of(1, "rank"), terminal = file_.number(2, "terminal", kNone - 1);
+    if (terminal >= terminals_)
+      file_.fail("terminal " + std::to_string(terminal) + " does not exist: terminals are numbered 0 to " +
+                 std::to_string(terminals_ - 1) + ".");
+    if (places_.empty()) {
+      places_.resize(ranks_);
+      for (u32 i = 0; i < ranks_; ++i) places_[i] = {i, kNone};
+      placed_.assign(ranks_, false);
+    }
+    if (placed_[rank]) file_.fail("rank " + std::to_string(rank) + " has a place already. Remove one.");
+    placed_[rank] = true;
+    places_[rank] = {terminal, file_.fields() > 3 ? file_.number(3, "processor", kNone - 1) : kNone};
+  }
+
+  /// Checks that every rank has a terminal. A rank without a place runs on the terminal of its number.
+  void check_places() const {
+    if (places_.empty() && ranks_ > terminals_) fail_ranks();
+    std::vector<u32> here(terminals_, 0);
+    for (u32 rank = 0; rank < places_.size(); ++rank) {
+      const u32 terminal = places_[rank].terminal;
+      if (terminal >= terminals_)
+        file_.fail(ranks_line_, "rank " + std::to_string(rank) + " has no terminal: terminals are numbered 0 to " +
+                                    std::to_string(terminals_ - 1) + ". Give it one in a line place,RANK,TERMINAL.");
+      if (++here[terminal] > kMostRanksHere)
+        file_.fail(ranks_line_, "more than " + std::to_string(kMostRanksHere) + " ranks run on terminal " +
+                                    std::to_string(terminal) + ". Place some of them on others.");
+    }
   }
 
   /// Sets the number of ranks. Called before the first line that needs this number.
@@ -229,8 +272,9 @@ class Reader {
     if (a[Argument::kPeer] == rank)
       file_.fail("rank " + std::to_string(rank) + " cannot exchange a message with itself. Remove the line.");
     const Open open{rank_state.made, file_.line(), kind};
-    add(rank, {a[Argument::kBytes], a[Argument::kTag], a[Argument::kPeer], kind});
-    if (kind == CallKind::kSend || kind == CallKind::kReceive) return;
+    const u32 bytes = kind == CallKind::kSignal ? 0 : a[Argument::kBytes];
+    add(rank, {bytes, a[Argument::kTag], a[Argument::kPeer], kind});
+    if (kind != CallKind::kIsend && kind != CallKind::kIreceive) return;
     if (handle == kNone)
       rank_state.open.push_back(open);
     else if (const auto [before, fresh] = rank_state.open_handles.emplace(handle, open); !fresh)
@@ -311,11 +355,14 @@ class Reader {
 
   FieldFile& file_;
   u32 terminals_, ranks_ = 0;
+  u32 ranks_line_ = 0;  ///< line that gives the number of ranks; 0: none
   bool ranks_given_ = false;
   u64 most_bytes_;
   u32 total_ = 0;
   Draft* draft_ = nullptr;        ///< program to fill; null in the first pass, which only counts calls
   std::vector<RankState> state_;  ///< [ranks]
+  std::vector<Place> places_;     ///< [ranks]; empty: no line gives a place
+  std::vector<bool> placed_;      ///< [ranks] whether a line has given the rank's place
   std::map<u32, Group> groups_;   ///< by number of the group; kNone: the group of all ranks
 };
 

@@ -35,7 +35,7 @@ FLITLAB_INLINE void run_queued_program(const V& v, const Item<W>& terminal, u32 
   if (trace.entries >= kProgramPackets || !next_program_packet(v, terminal, index, now, packet)) return;
   trace_entry(v, terminal, trace.first + trace.entries) = {packet.id, packet.destination, now, kNone, packet.flits};
   ++trace.entries;
-  program_packet_taken(v, terminal, index);
+  program_packet_taken(v, terminal, index, now);
 }
 
 /// Moves the packet that may be created first to the front of those that are not created. Leaves the others in their

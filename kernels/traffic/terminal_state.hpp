@@ -100,6 +100,8 @@ struct TerminalSize {
   u32 messages;            ///< programs: most messages that one terminal receives
   u32 classes;             ///< classes of packets, each with a source queue
   u32 queued_program = 0;  ///< 1: packets of a program go through the queue for traces
+  u32 ranks = 1;           ///< programs: ranks of the terminal
+  u32 processors = 0;      ///< programs: processors that its ranks share
   u32 trace_window = 0;    ///< 1: a packet of a trace may overtake packets that wait, and may need several packets
 
   constexpr u32 loops() const { return mode == TrafficMode::kRequestReply; }

@@ -45,13 +45,22 @@ class FixedDelay {
   FixedDelay(const Program& program, Cycle delay, u32 send_overhead = 0, u32 recv_overhead = 0,
              const PacketFormat& format = {})
       : program_(program), delay_(delay) {
-    const u32 terminals = static_cast<u32>(program_.first.size() - 1);
-    v_.t.traffic.program = {terminals, program_.first.data(), program_.calls.data(), program_.slots,
-                            format,    send_overhead,         recv_overhead};
+    const u32 terminals = static_cast<u32>(program_.first.size() - 1) / program_.ranks;
+    v_.t.traffic.program = {terminals,
+                            program_.first.data(),
+                            program_.calls.data(),
+                            program_.slots,
+                            format,
+                            send_overhead,
+                            recv_overhead,
+                            0,
+                            program_.ranks,
+                            program_.processor.data(),
+                            program_.processors};
     v_.shard = &shard_;
     kind_.count = terminals;
-    kind_.add_fields(v_.t.terminal_fields.program,
-                     TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots, 1});
+    kind_.add_fields(v_.t.terminal_fields.program, TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots, 1,
+                                                                0, program_.ranks, program_.processors});
     kind_.finish();
     state_.resize(kind_.bytes(W));
     wakes_.assign(terminals, 0);
@@ -77,14 +86,19 @@ class FixedDelay {
   std::vector<Cycle> ends(u32 limit = 1000000) {
     while (total(Total::kProgramsFinished) < kind_.count && now_ < limit) step();
     std::vector<Cycle> ends;
-    for (u32 i = 0; i < kind_.count; ++i) ends.push_back(control(i).done ? control(i).finished : kNever);
+    for (u32 i = 0; i < kind_.count; ++i) {
+      Cycle end = 0;
+      for (u32 rank = 0; rank < program_.ranks; ++rank)
+        end = std::max(end, control(i, rank).done ? control(i, rank).finished : kNever);
+      ends.push_back(end);
+    }
     return ends;
   }
 
   const std::vector<Handed>& handed() const { return handed_; }
   u64 visits() const { return visits_; }
   u64 total(TotalIndex t) const { return shard_.total[t.value]; }
-  const ProgramControl& control(u32 i) { return item(i).at(v_.t.terminal_fields.program.control); }
+  const ProgramControl& control(u32 i, u32 rank = 0) { return item(i).at(v_.t.terminal_fields.program.control, rank); }
 
  private:
   Item<W> item(u32 i) { return Items<W>{state_.data(), kind_.item_bytes}[i]; }
@@ -95,7 +109,7 @@ class FixedDelay {
     ProgramPacket packet;
     bool more = false;
     if (next_program_packet(v_, item(i), i, now_, packet)) {
-      program_packet_taken(v_, item(i), i);
+      program_packet_taken(v_, item(i), i, now_);
       flights_.push_back({packet.destination, packet.slot, now_ + delay_});
       handed_.push_back({i, now_, packet});
       more = next_program_packet(v_, item(i), i, now_, packet);

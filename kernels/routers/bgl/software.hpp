@@ -134,7 +134,7 @@ FLITLAB_INLINE void put_program_packets(const V& v, const Item<W>& terminal, u32
     put(v, terminal, index, fifo, packet, now);
     used |= 1u << fifo;
     software.next_put = now + t.put_interval * next.flits;
-    program_packet_taken(v, terminal, index);
+    program_packet_taken(v, terminal, index, now);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 
 #include "kernels/common/philox.hpp"
 #include "tests/support/program.hpp"
@@ -184,6 +185,8 @@ struct RandomProgram {
         case CallKind::kReceive: add(rank, "recv", peer, tag); break;
         case CallKind::kIreceive: add(rank, "irecv", peer, tag, ",", handle); break;
         case CallKind::kWait: add(rank, "wait,", handle); break;
+        case CallKind::kSignal: add(rank, "notify", peer, tag.substr(1)); break;
+        case CallKind::kAfter: add(rank, "after", peer, tag.substr(1)); break;
       }
     }
     return text;
@@ -221,6 +224,8 @@ struct RandomProgram {
         case CallKind::kReceive: take(o); break;
         case CallKind::kIreceive: break;
         case CallKind::kWait: finish(o); break;
+        case CallKind::kSignal:
+        case CallKind::kAfter: ADD_FAILURE() << "this model has one rank on each terminal";
       }
       auto& own = open[o.rank];
       if (o.kind == CallKind::kIsend || o.kind == CallKind::kIreceive) own.push_back(o);
@@ -243,6 +248,205 @@ TEST(ProgramTiming, RandomProgramsAgainstANaiveModel) {
     FixedDelay net(program(random.text(), random.ranks), delay, send_overhead, recv_overhead);
     EXPECT_EQ(net.ends(), random.naive_ends(delay, send_overhead, recv_overhead)) << "seed " << seed;
   }
+}
+
+/// Ranks of a program on fewer terminals, run cycle by cycle from the calls as they are in the file.
+class NaiveRanks {
+ public:
+  struct Home {
+    u32 terminal, processor;
+  };
+
+  NaiveRanks(const RandomProgram& program, std::vector<Home> homes, u32 delay, u32 send_overhead, u32 recv_overhead)
+      : homes_(std::move(homes)), delay_(delay), send_(send_overhead), receive_(recv_overhead), ranks_(program.ranks) {
+    message_.resize(program.messages);
+    for (const Op& o : program.ops) ranks_[o.rank].calls.push_back(o);
+    for (Rank& rank : ranks_) {  // the program ends with a waitall
+      std::vector<Op> open;
+      for (const Op& o : rank.calls) {
+        if (o.kind == CallKind::kIsend || o.kind == CallKind::kIreceive) open.push_back(o);
+        if (o.kind == CallKind::kWait) std::erase_if(open, [&](const Op& p) { return p.handle == o.handle; });
+      }
+      for (Op o : open)
+        if (o.kind == CallKind::kIreceive) o.kind = CallKind::kReceive, rank.calls.push_back(o);
+    }
+  }
+
+  Cycles ends() {
+    u32 terminals = 0, left = static_cast<u32>(ranks_.size());
+    for (const Home& home : homes_) terminals = std::max(terminals, home.terminal + 1);
+    served_.assign(terminals, 0);
+    Cycles ends(terminals, 0);
+    for (Cycle now = 0; left && now < 100000; ++now)
+      for (u32 t = 0; t < terminals; ++t) {
+        for (bool again = true; again;) {
+          again = false;
+          for (u32 r : ranks_of(t)) again = run(r, now, left, ends[t]) || again;
+        }
+        pass_packet(t, now);
+      }
+    return ends;
+  }
+
+ private:
+  struct Message {
+    bool local = false, here = false, passed = false;
+    Cycle at = kNever;  ///< arrival of its last packet
+  };
+  struct Rank {
+    std::vector<Op> calls;
+    std::size_t next = 0;
+    std::deque<Op> sends;  ///< messages to other terminals that the network interface has not taken completely
+    u32 taken = 0;         ///< packets of the first one that it has taken
+    Cycle busy = 0;
+    bool blocked = false, signalling = false, done = false;
+  };
+
+  std::vector<u32> ranks_of(u32 terminal) const {
+    std::vector<u32> list;
+    for (u32 r = 0; r < ranks_.size(); ++r)
+      if (homes_[r].terminal == terminal) list.push_back(r);
+    return list;
+  }
+  bool local(const Op& o) const { return homes_[o.rank].terminal == homes_[o.peer].terminal; }
+  u32 cost(const Op& o) const {
+    if (o.kind == CallKind::kCompute) return o.amount;
+    if (o.kind == CallKind::kSend || o.kind == CallKind::kIsend) return send_;
+    return o.kind == CallKind::kReceive || (o.kind == CallKind::kWait && receives(o)) ? receive_ : 0;
+  }
+  /// Returns whether the call that a wait names is an irecv.
+  bool receives(const Op& wait) const {
+    for (const Op& o : ranks_[wait.rank].calls)
+      if (o.handle == wait.handle && o.message == wait.message && o.kind == CallKind::kIreceive) return true;
+    return false;
+  }
+  bool arrived(const Op& o, Cycle now) const {
+    const Message& m = message_[o.message];
+    return m.local ? m.here : m.at <= now;
+  }
+
+  bool run(u32 r, Cycle now, u32& left, Cycle& end) {
+    Rank& rank = ranks_[r];
+    bool signalled = false;
+    while (!rank.done && now >= rank.busy) {
+      if (rank.signalling) {
+        message_[rank.calls[rank.next - 1].message].here = signalled = true;
+        rank.signalling = false;
+        continue;
+      }
+      if ((rank.blocked || rank.next == rank.calls.size()) && !rank.sends.empty()) break;
+      rank.blocked = false;
+      if (rank.next == rank.calls.size()) {
+        rank.done = true;
+        --left;
+        end = std::max(end, now);
+        break;
+      }
+      const Op& o = rank.calls[rank.next];
+      if (o.kind == CallKind::kReceive && !arrived(o, now)) break;
+      if (o.kind == CallKind::kWait) {
+        if (receives(o) ? !arrived(o, now) : !passed(rank, o)) break;
+      }
+      Cycle& free = free_[{homes_[r].terminal, homes_[r].processor}];
+      if (cost(o) && free > now) break;
+      rank.busy = now + cost(o);
+      if (cost(o)) free = rank.busy;
+      ++rank.next;
+      if (o.kind != CallKind::kSend && o.kind != CallKind::kIsend) continue;
+      if (local(o)) {
+        message_[o.message].local = rank.signalling = true;
+      } else {
+        rank.sends.push_back(o);
+        rank.blocked = o.kind == CallKind::kSend;
+      }
+    }
+    return signalled;
+  }
+
+  /// Returns whether the network interface has taken the message of an isend and those before it.
+  bool passed(const Rank& rank, const Op& wait) const {
+    std::set<u32> before;
+    for (const Op& o : rank.calls) {
+      before.insert(o.message);
+      if (o.kind == CallKind::kIsend && o.message == wait.message) break;
+    }
+    return rank.sends.empty() || !before.count(rank.sends.front().message);
+  }
+
+  void pass_packet(u32 t, Cycle now) {
+    const std::vector<u32> list = ranks_of(t);
+    const u32 n = static_cast<u32>(list.size());
+    for (u32 i = 0; i < n; ++i) {
+      const u32 k = (served_[t] + i) % n;
+      Rank& rank = ranks_[list[k]];
+      if (rank.sends.empty()) continue;
+      const Op o = rank.sends.front();
+      const bool latest = rank.calls[rank.next - 1].message == o.message && rank.calls[rank.next - 1].kind == o.kind;
+      if (latest && now < rank.busy) continue;
+      served_[t] = k;
+      if (++rank.taken < std::max(1u, (o.amount + 239) / 240)) return;
+      message_[o.message].at = now + delay_;
+      rank.taken = 0;
+      rank.sends.pop_front();
+      served_[t] = (k + 1) % n;
+      return;
+    }
+  }
+
+  std::vector<Home> homes_;
+  u32 delay_, send_, receive_;
+  std::vector<Rank> ranks_;
+  std::vector<Message> message_;
+  std::vector<u32> served_;                    ///< [terminal] rank whose message is being taken
+  std::map<std::pair<u32, u32>, Cycle> free_;  ///< [terminal, processor] first cycle in which it is free
+};
+
+TEST(ProgramTiming, RandomProgramsWithSeveralRanksOnATerminal) {
+  for (u64 seed = 1; seed <= 60; ++seed) {
+    const u32 ranks = 2 + seed % 9, terminals = 1 + seed % 4;
+    const RandomProgram random(ranks, 20 + 10 * static_cast<u32>(seed), seed);
+    std::vector<NaiveRanks::Home> homes;
+    std::string text = random.text(), places;
+    u32 most = 0;
+    for (u32 r = 0; r < ranks; ++r) {
+      const Random4 draw = philox(seed, 78, 0, r);
+      homes.push_back({draw.word[0] % terminals, seed % 2 ? 100 + r : draw.word[1] % 2});
+      most = std::max(most, homes[r].terminal + 1);
+      places += "place," + std::to_string(r) + "," + std::to_string(homes[r].terminal) +
+                (seed % 2 ? "" : "," + std::to_string(homes[r].processor)) + "\n";
+    }
+    text.insert(text.find('\n') + 1, places);
+    const u32 delay = 1 + seed % 13, send_overhead = seed % 3 ? 0 : 4, recv_overhead = seed % 4 ? 0 : 3;
+    FixedDelay net(program(text, most), delay, send_overhead, recv_overhead);
+    EXPECT_EQ(net.ends(), NaiveRanks(random, homes, delay, send_overhead, recv_overhead).ends()) << "seed " << seed;
+  }
+}
+
+TEST(ProgramTiming, RanksOfATerminal) {
+  // Rank 0 computes 10 cycles, then ranks 1 and 2 of its terminal compute 5 and 7 cycles side by side; the message of
+  // rank 1 leaves in cycle 15 and arrives 4 cycles later.
+  const std::string calls =
+      "0,compute,10\n0,notify,1\n0,notify,2\n1,after,0\n1,compute,5\n1,send,3,10\n2,after,0\n2,compute,7\n3,recv,1\n";
+  const std::string two = "ranks,4\nplace,0,0\nplace,1,0\nplace,2,0\nplace,3,1\n" + calls;
+  EXPECT_EQ(FixedDelay(program(two, 2), 4).ends(), (Cycles{17, 19}));
+  // On one processor, rank 2 waits for rank 1.
+  const std::string one = "ranks,4\nplace,0,0,0\nplace,1,0,0\nplace,2,0,0\nplace,3,1,0\n" + calls;
+  EXPECT_EQ(FixedDelay(program(one, 2), 4).ends(), (Cycles{22, 19}));
+  // A message within a terminal takes the overheads of both ends, and no time in the network.
+  const std::string local = "ranks,2\nplace,0,0\nplace,1,0\n0,send,1,5000\n1,recv,0\n1,compute,1\n";
+  EXPECT_EQ(FixedDelay(program(local, 1), 50, 3, 4).ends(), (Cycles{8}));
+}
+
+/// The network interface takes messages of two ranks in turn, each of them whole.
+TEST(ProgramTiming, TheNetworkInterfaceServesRanksInTurn) {
+  FixedDelay net(program("ranks,3\nplace,0,0\nplace,1,0\nplace,2,1\n0,isend,2,480\n0,isend,2,480\n1,isend,2,720\n"
+                         "2,recv,0\n2,recv,0\n2,recv,1\n",
+                         2),
+                 1);
+  net.ends();
+  std::vector<u32> slots;
+  for (const auto& handed : net.handed()) slots.push_back(handed.packet.slot);
+  EXPECT_EQ(slots, (std::vector<u32>{0, 0, 2, 2, 2, 1, 1}));
 }
 
 TEST(ProgramTiming, TheLayoutOfStateDoesNotMatter) {

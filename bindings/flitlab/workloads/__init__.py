@@ -1,0 +1,84 @@
+"""Programs of other simulators, read as they are: GOAL, MLCommons Chakra and MSCCL (docs/workloads.md)."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flitlab._core import ConfigError
+from flitlab.arguments import check_path, did_you_mean, shown
+from flitlab.collectives import bytes_of
+from flitlab.programs import Program
+from flitlab.schedules import ALGORITHMS
+from flitlab.workloads.chakra import is_chakra, read_chakra
+from flitlab.workloads.goal import is_goal, read_goal
+from flitlab.workloads.msccl import is_msccl, read_msccl
+
+
+def format_of(path: Path) -> str:
+    """Returns the format of a file: "goal", "chakra" or "msccl"; "" if it is none of these, or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(4096)
+    except OSError:
+        return ""
+    return "chakra" if is_chakra(path, data) else "goal" if is_goal(data) else "msccl" if is_msccl(data) else ""
+
+
+def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: Mapping[str, str] | None = None,
+                 groups: str | os.PathLike | Mapping[str, Sequence[int]] | None = None,
+                 flops_per_ns: float | None = None, size: Any = None, combine: float = 0.0) -> Program:
+    """Reads a program: GOAL (text or binary), a trace of MLCommons Chakra (the file of one rank, NAME.RANK.et or
+    NAME.RANK.json, with the others beside it), a collective algorithm of MSCCL (XML), or a file of calls or TOML.
+
+    cycle_ns: length of a cycle; GOAL and Chakra: times of the file are divided by it. algorithms (Chakra): operation ->
+    algorithm of its collectives, as for :func:`flitlab.collective`; default: the first one, a ring for most. groups
+    (Chakra): name -> ranks, or the JSON file with them. flops_per_ns (Chakra): speed of computations without a
+    duration, which otherwise take no time. size (MSCCL): bytes of the buffer, or text such as "1MB". combine (MSCCL):
+    cycles to add one byte to another. Raises ConfigError with the file and the place in it."""
+    check_path(f"read_program({shown(path)})", path, "a file")
+    where = Path(path)
+    if not where.is_file():
+        raise ConfigError(f"read_program: {where} is not a file.")
+    form = format_of(where)
+    if form == "msccl":
+        if size is None:
+            raise ConfigError(f"read_program: {where} is an algorithm of MSCCL: give the size of its buffer, for "
+                              "example size=\"1MB\".")
+        return read_msccl(where, bytes_of(size), combine)
+    if not isinstance(cycle_ns, (int, float)) or not cycle_ns > 0:
+        raise ConfigError(f"cycle_ns = {shown(cycle_ns)}: it must be a number of nanoseconds above 0.")
+    if form == "goal":
+        return read_goal(where, cycle_ns)
+    if form == "chakra":
+        return read_chakra(where, cycle_ns, _algorithms(algorithms or {}), _groups(groups), flops_per_ns)
+    return Program.from_file(where)
+
+
+def _algorithms(given: Mapping[str, str]) -> Mapping[str, str]:
+    for operation, name in given.items():
+        known = ALGORITHMS.get(operation, {})
+        if name not in known:
+            raise ConfigError(f"algorithms = {{{operation!r}: {name!r}}}: operations and their algorithms are "
+                              + "; ".join(f"{o}: {', '.join(a)}" for o, a in ALGORITHMS.items()) + "."
+                              + did_you_mean(name, list(known) or list(ALGORITHMS)))
+    return given
+
+
+def _groups(given: str | os.PathLike | Mapping[str, Sequence[int]] | None) -> Mapping[str, Sequence[int]]:
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    try:
+        return {str(name): list(ranks) for name, ranks in json.loads(Path(given).read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise ConfigError(f"groups: {given} is not a JSON file of the form {{\"1\": [0, 1, 2]}}: {error}.") from None
+
+
+@functools.lru_cache(maxsize=8)
+def text_of(path: str, _date: int, _size: int, cycle_ns: float) -> bytes:
+    """Returns the file of calls of a program in another format; the result is kept until the file changes."""
+    return read_program(path, cycle_ns=cycle_ns).text()

@@ -1,0 +1,124 @@
+/// The order of a program's calls in the table that terminals read.
+#include <algorithm>
+#include <map>
+
+#include "host/programs/draft.hpp"
+
+namespace flitlab {
+namespace {
+
+class Arranger {
+ public:
+  Arranger(Draft& draft, const FieldFile& file, u32 terminals)
+      : draft_(draft), file_(file), terminals_(terminals), here_(terminals) {
+    for (u32 rank = 0; rank < draft.places.size(); ++rank) here_[draft.places[rank].terminal].push_back(rank);
+    for (const auto& ranks : here_) most_ = std::max(most_, static_cast<u32>(ranks.size()));
+  }
+
+  void arrange() {
+    number_messages();
+    for (u32 rank = 0; rank < draft_.places.size(); ++rank)
+      for (u32 i = draft_.program.first[rank]; i < draft_.program.first[rank + 1]; ++i) connect(rank, i);
+    set_processors();
+    order();
+  }
+
+ private:
+  const Place& place(u32 rank) const { return draft_.places[rank]; }
+
+  /// Numbers the messages that a terminal receives: those of its first rank come first.
+  void number_messages() {
+    Program& p = draft_.program;
+    std::vector<u32> messages(draft_.places.size(), 0), base(draft_.places.size(), 0);
+    for (u32 rank = 0; rank < messages.size(); ++rank)
+      for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i)
+        if (is_receive(p.calls[i])) messages[rank] = std::max(messages[rank], p.calls[i].slot + 1);
+    p.slots = 0;
+    for (const auto& ranks : here_) {
+      u32 count = 0;
+      for (const u32 rank : ranks) base[rank] = count, count += messages[rank];
+      p.slots = std::max(p.slots, count);
+    }
+    base_ = std::move(base);
+  }
+
+  void connect(u32 rank, u32 i) {
+    ProgramCall& call = draft_.program.calls[i];
+    const bool sends = is_send(call), dependency = call.kind == CallKind::kSignal || call.kind == CallKind::kAfter;
+    if (!sends && !is_receive(call)) return;
+    const u32 own = place(rank).terminal, other = place(call.peer).terminal;
+    call.slot += base_[sends ? call.peer : rank];
+    if (own != other && dependency)
+      file_.fail(draft_.lines[i], "rank " + std::to_string(rank) + " runs on terminal " + std::to_string(own) +
+                                      ", and rank " + std::to_string(call.peer) + " on terminal " +
+                                      std::to_string(other) +
+                                      ": notify and after connect ranks of one terminal. Use send and recv.");
+    call.peer = other;
+    if (own != other || dependency) return;
+    call.amount = 1;
+    if (sends) call.kind = CallKind::kSignal;
+  }
+
+  /// Numbers the processors of each terminal. A rank without a number has a processor of its own, so it needs none in
+  /// the table unless other ranks of the network share one.
+  void set_processors() {
+    Program& p = draft_.program;
+    bool shared = false;
+    p.processor.assign(std::size_t{terminals_} * most_, 0);
+    for (u32 terminal = 0; terminal < terminals_; ++terminal) {
+      std::map<u32, u32> numbers;
+      u32 count = 0;
+      for (std::size_t k = 0; k < here_[terminal].size(); ++k) {
+        const u32 given = place(here_[terminal][k]).processor;
+        u32 number = count;
+        if (given == kNone) {
+          ++count;
+        } else {
+          const auto [entry, fresh] = numbers.emplace(given, count);
+          number = entry->second;
+          count += fresh;
+          shared = shared || !fresh;
+        }
+        p.processor[std::size_t{terminal} * most_ + k] = number;
+      }
+      p.processors = std::max(p.processors, count);
+    }
+    if (!shared) p.processors = 0;
+  }
+
+  void order() {
+    Program& p = draft_.program;
+    std::vector<ProgramCall> calls;
+    std::vector<u32> first{0}, lines;
+    calls.reserve(p.calls.size());
+    lines.reserve(p.calls.size());
+    for (const auto& ranks : here_)
+      for (u32 k = 0; k < most_; ++k) {
+        if (k < ranks.size()) {
+          const auto begin = p.first[ranks[k]], end = p.first[ranks[k] + 1];
+          calls.insert(calls.end(), p.calls.begin() + begin, p.calls.begin() + end);
+          lines.insert(lines.end(), draft_.lines.begin() + begin, draft_.lines.begin() + end);
+        }
+        first.push_back(static_cast<u32>(calls.size()));
+      }
+    p.calls = std::move(calls);
+    p.first = std::move(first);
+    p.ranks = most_;
+    draft_.lines = std::move(lines);
+  }
+
+  Draft& draft_;
+  const FieldFile& file_;
+  u32 terminals_;
+  std::vector<std::vector<u32>> here_;  ///< [terminals] ranks, rising
+  std::vector<u32> base_;               ///< [ranks] number of the first message that the rank receives
+  u32 most_ = 1;                        ///< ranks of a terminal, the largest number
+};
+
+}  // namespace
+
+void arrange(Draft& draft, const FieldFile& file, u32 terminals) {
+  if (!draft.places.empty()) Arranger(draft, file, terminals).arrange();
+}
+
+}  // namespace flitlab
