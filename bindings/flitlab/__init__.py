@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from flitlab.shipped import configs
     from flitlab.styles import style
     from flitlab.sweeps import sweep
+    from flitlab.time_lines import Timeline, timeline
 
 _WHERE = {
     "Experiment": "experiment",
@@ -62,12 +63,15 @@ _WHERE = {
     "published": "reproduction",
     "reproduce": "reproduction",
     "share": "sharing",
+    "Timeline": "time_lines",
+    "timeline": "time_lines",
 }
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
     "find_saturation", "adaptive", "cluster", "Collectives", "collective", "Curve", "style", "plot", "report",
-    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "published", "reproduce",
+    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "Timeline", "timeline",
+    "published", "reproduce",
 ]
 
 
