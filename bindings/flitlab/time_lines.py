@@ -15,7 +15,8 @@ from flitlab.inspection import named
 from flitlab.network import Network
 from flitlab.perfetto import Writer
 from flitlab.picture import Picture, one_axes
-from flitlab.program_times import KINDS, SENDS, Interval, Replay, critical_path
+from flitlab.program_times import KINDS, Interval, Replay, critical_path
+from flitlab.styles import NARROW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +49,8 @@ class Timeline:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """pandas.DataFrame with a row for each interval of a rank, in order of ranks and cycles: rank; begin, end (first
-        cycle, and the cycle after the last), cycles; what; peer, message and bytes of the message that is sent,
+        """pandas.DataFrame with a row for each interval of a rank, in order of ranks and cycles: rank; begin, end
+        (first cycle, and the cycle after the last), cycles; what; peer, message and bytes of the message that is sent,
         received or waited for; call (number in ``Program.calls()[rank]``). message is the message's number among those
         that its receiver receives. The intervals of a rank have no gaps.
 
@@ -73,8 +74,8 @@ class Timeline:
 
     @property
     def calls(self) -> pd.DataFrame:
-        """pandas.DataFrame with a row for each call of ``Program.calls()``: rank, call (its number), name, peer, amount,
-        slot, and the cycle in which the rank made it."""
+        """pandas.DataFrame with a row for each call of ``Program.calls()``: rank, call (its number), name, peer,
+        amount, slot, and the cycle in which the rank made it."""
         import pandas as pd
 
         rows = [(rank, number, *call, made) for rank, own in enumerate(self._replay.calls)
@@ -117,10 +118,14 @@ class Timeline:
         import matplotlib.pyplot as plt
         import numpy as np
         from matplotlib.collections import PolyCollection
+        from matplotlib.patheffects import withStroke
+        from matplotlib.ticker import MaxNLocator
 
+        width = plt.rcParams["figure.figsize"][0]
+        width = width if width < NARROW else 8
         if axes is None:
             height = min(8.0, max(2.4, 1.6 + 0.12 * self.ranks))
-            axes = plt.subplots(figsize=(8, height), layout="constrained")[1]
+            axes = plt.subplots(figsize=(width, height), layout="constrained")[1]
         axes = one_axes("timeline.plot", axes)
         for what in KINDS:
             drawn = [(i.rank, i.begin, i.end) for own in self._intervals for i in own if i.what == what]
@@ -134,10 +139,11 @@ class Timeline:
             points = [(cycle, rank) for step in steps for cycle, rank in (
                 (step.begin, step.rank), (step.end, step.peer if step.what == "network" else step.rank))]
             axes.plot(*zip(*points, strict=True), color="black", linewidth=1, marker="", linestyle="-",
-                      label="critical path")
+                      label="critical path", path_effects=[withStroke(linewidth=2.5, foreground="white")])
         axes.set(xlabel="time (cycles)", ylabel="rank", xlim=(0, max(1, self.cycles)), ylim=(self.ranks - 0.4, -0.6))
-        axes.yaxis.get_major_locator().set_params(integer=True)
-        axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=16, integer=True))
+        axes.figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", frameon=False,
+                           ncols=3 if width >= NARROW else 2)
         return Picture([axes], ["time line"])
 
     def save(self, path: str | os.PathLike) -> None:
@@ -147,8 +153,8 @@ class Timeline:
         ConfigError if the file cannot be written."""
         check_path(f"timeline.save({shown(path)})", path, "a file that ends in .pftrace")
         if Path(path).suffix not in ENDINGS:
-            raise ConfigError(f"timeline.save({shown(path)}): the name must end in {' or '.join(ENDINGS)}. For a table, "
-                              "use timeline.frame.to_csv.")
+            raise ConfigError(f"timeline.save({shown(path)}): the name must end in {' or '.join(ENDINGS)}. For a "
+                              "table, use timeline.frame.to_csv.")
         with writing("timeline.save", path), open(path, "wb") as file:
             self._write(Writer(file))
 
@@ -166,7 +172,8 @@ class Timeline:
         changes: dict[int, int] = {}
         for number, m in enumerate(self._replay.messages.values(), 1):
             args = {"message": m.message, "bytes": m.bytes, "packets": m.packets}
-            writer.instant(tracks[m.source], m.ready, f"to rank {m.destination}", "sent", args, flow=number, shared=True)
+            writer.instant(tracks[m.source], m.ready, f"to rank {m.destination}", "sent", args, flow=number,
+                           shared=True)
             writer.instant(tracks[m.destination], m.received, f"from rank {m.source}", "received", args, flow=number,
                            last=True, shared=True)
             changes[m.ready] = changes.get(m.ready, 0) + 1
@@ -231,8 +238,8 @@ def timeline(experiment: Given, progress: bool = True) -> Timeline:
     check_truth("progress", progress)
     experiment = experiment_of(experiment)
     if experiment["traffic.mode"] != "program":
-        raise ConfigError(f'timeline(): traffic.mode = "{experiment["traffic.mode"]}" has no ranks; set it to "program" '
-                          "and traffic.program_file to a program.")
+        raise ConfigError(f'timeline(): traffic.mode = "{experiment["traffic.mode"]}" has no ranks; set it to '
+                          '"program" and traffic.program_file to a program.')
     cycles = int(run(experiment, progress=progress).model["program_cycles"])
     terminals = int(experiment.derived()["terminals"])
     text, name = experiment.program_text()
@@ -275,8 +282,8 @@ def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool)
                 elif kind == "delivered":
                     arrived[terminal, number] = cycle
             step = max(_CYCLES[0], step // 2) if len(events) > _EVENTS else min(_CYCLES[1], step * 2)
-    # With a queue of packets, a receiver keeps the arrival of each message's latest packet, and takes the message in the
-    # next cycle. Without, a packet has its message's number, and the receiver can take it in the cycle of its arrival.
+    # With a queue of packets, a receiver keeps the arrival of each message's latest packet, and can take the message in
+    # the next cycle. Without, a packet has its message's number, and its arrival is the cycle.
     latest: dict[int, list[int]] = {}
     for (terminal, slot), message in replay.messages.items():
         if terminal not in latest:

@@ -8,6 +8,7 @@ from random_programs import NETWORKS, experiment, random_calls
 
 import flitlab as fl
 
+
 def packets_of(size: int, flit: int, payload: int = 240, header: int = 16) -> list[int]:
     """Flits of the packets of a message."""
     parts = [payload] * (size // payload) + ([size % payload] if size % payload or not size else [])
