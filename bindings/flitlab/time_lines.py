@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flitlab import _core
 from flitlab._core import ConfigError, RunError
 from flitlab.arguments import check_path, check_truth, shown, writing
+from flitlab.channel_times import ChannelCounter, ChannelTimes
 from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.inspection import named
 from flitlab.network import Network
@@ -40,8 +41,9 @@ class Timeline:
     cycles: length of the run, the cycle in which the last rank's program ended. ranks: number of ranks.
     """
 
-    def __init__(self, replay: Replay, name: str = "program"):
+    def __init__(self, replay: Replay, name: str = "program", channels: ChannelTimes | None = None):
         self.name = name
+        self._channels = channels
         self._intervals = replay.run()
         self._replay = replay
         self.ranks = len(self._intervals)
@@ -81,6 +83,15 @@ class Timeline:
         rows = [(rank, number, *call, made) for rank, own in enumerate(self._replay.calls)
                 for number, (call, made) in enumerate(zip(own, self._replay.made[rank], strict=True))]
         return pd.DataFrame(rows, columns=["rank", "call", "name", "peer", "amount", "slot", "cycle"])
+
+    @property
+    def channels(self) -> ChannelTimes:
+        """Use of each channel between routers in each interval (:class:`flitlab.channel_times.ChannelTimes`). Raises
+        ConfigError if ``timeline`` got no interval."""
+        if self._channels is None:
+            raise ConfigError("timeline.channels: channels were not recorded. Use timeline(..., interval=100), with "
+                              "the cycles of an interval.")
+        return self._channels
 
     def where(self) -> pd.DataFrame:
         """Returns where the time goes: pandas.DataFrame with a row for each rank and a column for each kind of interval
@@ -149,7 +160,8 @@ class Timeline:
     def save(self, path: str | os.PathLike) -> None:
         """Writes a file for https://ui.perfetto.dev; its name ends in .pftrace or .perfetto-trace. It has a track for
         each rank, arrows from the hand-over of each message to its reception, a track for the critical path, and a
-        counter of messages that have been handed over and not received. One nanosecond on screen is one cycle. Raises
+        counter of messages that have been handed over and not received. If channels were recorded, it has a counter for
+        each channel that was used: its flits in each interval. One nanosecond on screen is one cycle. Raises
         ConfigError if the file cannot be written."""
         check_path(f"timeline.save({shown(path)})", path, "a file that ends in .pftrace")
         if Path(path).suffix not in ENDINGS:
@@ -182,6 +194,8 @@ class Timeline:
         for cycle in sorted(changes):
             count += changes[cycle]
             writer.count(under_way, cycle, count)
+        if self._channels is not None:
+            _write_channels(writer, self._channels)
 
     def __repr__(self) -> str:
         spent, path = self.where().sum(), self.critical_path()
@@ -214,13 +228,23 @@ def _slice(writer: Writer, track: int, interval: Interval, prefix: str = "") -> 
     writer.end(track, interval.end)
 
 
-def timeline(experiment: Given, progress: bool = True) -> Timeline:
+def _write_channels(writer: Writer, channels: ChannelTimes) -> None:
+    group = writer.group("channels")
+    for channel in channels.flits.any(axis=0).nonzero()[0]:
+        router, port, to_router, _ = channels.links[channel].tolist()
+        track = writer.counter(f"router {router} port {port} to router {to_router}", "flits", group)
+        for cycle, flits in zip(channels.bounds.tolist(), [*channels.flits[:, channel].tolist(), 0], strict=True):
+            writer.count(track, cycle, flits)
+
+
+def timeline(experiment: Given, progress: bool = True, interval: int | None = None) -> Timeline:
     """Runs a program (``traffic.mode = "program"``) and returns what each rank does in each cycle.
 
     The program runs twice: as in :func:`flitlab.run`, and with a record of each packet. From the record, flitlab
     computes the cycle of each call exactly. The second run uses one core.
 
-    experiment: as in :func:`flitlab.run`. progress: a bar on stderr if the run takes longer than a second.
+    experiment: as in :func:`flitlab.run`. progress: a bar on stderr if the run takes longer than a second. interval:
+    also count the flits of each channel between routers in intervals of so many cycles, for ``Timeline.channels``.
     Raises ConfigError (bad input) or RunError (deadlock, lost packets).
 
     >>> import flitlab as fl
@@ -246,8 +270,8 @@ def timeline(experiment: Given, progress: bool = True) -> Timeline:
     calls = _core.program_calls(text, name, terminals)
     replay = Replay(calls[:_ranks(text, terminals)], *(experiment[f"traffic.{key}"] for key in (
         "payload_bytes", "send_overhead", "recv_overhead")))
-    ends = _record(experiment, replay, cycles, progress)
-    line = Timeline(replay, name)
+    ends, channels = _record(experiment, replay, cycles, progress, interval)
+    line = Timeline(replay, name, channels)
     if replay.ends != ends[:line.ranks] or line.cycles != cycles:
         raise RunError("timeline(): the replay of the program ends in other cycles than the run. This is an error of "
                        "flitlab; please report it.")
@@ -263,17 +287,20 @@ def _ranks(text: bytes, terminals: int) -> int:
     return terminals
 
 
-def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool) -> list[int | None]:
+def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool,
+            interval: int | None) -> tuple[list[int | None], ChannelTimes | None]:
     """Runs the program and gives the replay the packets' creations and the messages' arrivals. Returns the end of each
-    terminal's program."""
+    terminal's program, and the use of the channels if there is an interval."""
     from tqdm.auto import tqdm
 
     network = Network(experiment, trace=True)
     core, arrived = network._core, {}
+    counter = None if interval is None else ChannelCounter(network, interval, cycles)
     with tqdm(total=cycles, unit="cycle", unit_scale=True, delay=1, disable=not progress) as bar:
         step = _CYCLES[0]
         while core.cycle <= cycles:
-            network.step(min(step, cycles + 1 - core.cycle))
+            left = cycles + 1 - core.cycle
+            network.step(min(step, left, counter.left() if counter else left))
             bar.update(min(core.cycle, cycles) - bar.n)
             events = core.packet_events()
             for kind, cycle, source, number, terminal, _, _ in events:
@@ -289,7 +316,7 @@ def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool)
         if terminal not in latest:
             latest[terminal] = _latest(core, terminal)
         message.available = latest[terminal][slot] + 1 if latest[terminal] else arrived[terminal, slot]
-    return network.program_ends
+    return network.program_ends, counter.times() if counter else None
 
 
 def _latest(core: _core.Network, terminal: int) -> list[int]:

@@ -19,6 +19,11 @@ ALL = NETWORKS | {"bgl": BGL, "bgl, busy processors": {**BGL, "software.packet_t
 RING = {"topology.kind": "ring", "topology.shape": [4]}
 
 
+LONG = fl.Program(1, "long")
+LONG[0].compute(10_000_000)
+PROGRAM = {**RING, "traffic.mode": "program", "traffic.program_file": LONG}
+
+
 def rows(frame, *columns):
     return [tuple(row) for row in frame[list(columns)].astype(object).itertuples(index=False)]
 
@@ -70,6 +75,7 @@ def test_a_message_of_many_packets_waits_for_the_interface(tmp_path):
     line = program_of(RING, [[("send", 1, 24000, 0)], [("recv", 0, 0)]], tmp_path / "p.csv")
     path = line.critical_path()
     assert rows(path, "rank", "what", "peer") == [(0, "interface", 1), (0, "network", 1)]
+    assert (line.messages["first"][0], line.messages["passed"][0]) == (0, path["cycles"][0])
     assert 97 * 8 < path["cycles"][0] <= 98 * 8 + 6
     assert line.where()["interface"][0] == path["cycles"][0] + 1
     assert line.cycles == 800 - 1 + 11 + 1
@@ -219,7 +225,41 @@ def test_picture(tmp_path):
     assert line.plot(picture)[0] is axes
 
 
+@pytest.mark.parametrize("interval", [1, 7, 100, 10**6])
+def test_channels_carry_the_flits_of_the_messages(interval, tmp_path):
+    """A message of two packets of 8 flits goes over one channel, an answer of 1 flit over the channel back. The first
+    flit is in the first router in cycle 1, has a route and a virtual channel in cycle 3, and then gets the switch."""
+    e = experiment(RING, [[("send", 1, 480, 0), ("recv", 1, 1)], [("recv", 0, 0), ("send", 0, 1, 1)]],
+                   tmp_path / "p.csv")
+    line = fl.timeline(e, progress=False, interval=interval)
+    channels, frame = line.channels, line.channels.frame
+    there, back = (frame[(frame["router"] == r) & (frame["to_router"] == 1 - r)] for r in (0, 1))
+    assert (there["flits"].sum(), back["flits"].sum(), frame["flits"].sum()) == (16, 1, 17)
+    assert channels.flits.shape == (-(-line.cycles // interval), 8)
+    assert frame["begin"].min() == 0 and frame["end"].max() == line.cycles
+    assert (frame["flits"] == frame["use"] * (frame["end"] - frame["begin"])).all()
+    if interval == 1:
+        assert list(there[there["flits"] == 1]["begin"]) == list(range(3, 19))
+    (axes,) = channels.plot()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("time (cycles)", "channel (in order of routers and ports)")
+    line.save(tmp_path / "t.pftrace")
+    trace = Trace((tmp_path / "t.pftrace").read_bytes())
+    counted = {}
+    for kind, track, cycle, *_, value in trace.events:
+        if kind == 4 and trace.tracks[track][1] == ("channels",):
+            counted.setdefault(trace.tracks[track][0], []).append((cycle, value))
+    assert {name.split(" port")[0]: sum(value for _, value in values) for name, values in counted.items()} == {
+        "router 0": 16, "router 1": 1}
+    assert all(values[-1] == (line.cycles, 0) for values in counted.values())
+
+
 @pytest.mark.parametrize(("call", "message"), [
+    (lambda line: line.channels, r"channels were not recorded. Use timeline\(..., interval=100\)"),
+    (lambda line: fl.timeline(PROGRAM, interval=0), r"interval=0\): it must be a whole number of cycles"),
+    (lambda line: fl.timeline(PROGRAM, interval=1.5), r"interval=1.5\)"),
+    (lambda line: fl.timeline(PROGRAM, interval=1), "an interval of 2 or more is possible"),
+    (lambda line: fl.timeline({"router.kind": "switch", "traffic.mode": "program", "traffic.program_file":
+                               fl.Program(2)}, interval=9).channels.plot(), "nothing to draw"),
     (lambda line: fl.timeline(RING), "traffic.mode = \"open\" has no ranks"),
     (lambda line: line.save("t.json"), r"must end in .pftrace or .perfetto-trace"),
     (lambda line: line.save("no/folder/t.pftrace"), "cannot be written"),
