@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from flitlab.shipped import configs
     from flitlab.styles import style
     from flitlab.sweeps import sweep
+    from flitlab.time_lines import Timeline, timeline
     from flitlab.training import transformer
+    from flitlab.workloads import read_program
 
 _WHERE = {
     "Experiment": "experiment",
@@ -64,16 +66,19 @@ _WHERE = {
     "Jobs": "concurrent_jobs",
     "jobs": "concurrent_jobs",
     "transformer": "training",
+    "read_program": "workloads",
     "published": "reproduction",
     "reproduce": "reproduction",
     "share": "sharing",
+    "Timeline": "time_lines",
+    "timeline": "time_lines",
 }
 
 __all__ = [  # noqa: RUF022
     "ConfigError", "RunError", "__version__", "Experiment", "load", "configs", "Result", "run", "sweep",
     "find_saturation", "adaptive", "cluster", "Collectives", "collective", "Curve", "style", "plot", "report",
-    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "Jobs", "jobs", "transformer",
-    "published", "reproduce",
+    "Network", "Comparison", "compare", "share", "Flows", "flows", "Program", "read_program", "Jobs", "jobs",
+    "transformer", "Timeline", "timeline", "published", "reproduce",
 ]
 
 

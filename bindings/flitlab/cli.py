@@ -289,8 +289,8 @@ def _parser() -> argparse.ArgumentParser:
 
     sub = command("trace", _trace, "Write the events of a range of cycles to a file.")
     sub.add_argument("--cycles", required=True, metavar="A:B", help="first cycle, and the cycle after the last")
-    sub.add_argument("--format", choices=["vcd", "perfetto", "jsonl"], required=True,
-                     help="VCD (waveforms), Perfetto, or JSON lines")
+    sub.add_argument("--format", choices=["vcd", "pftrace", "perfetto", "jsonl"], required=True,
+                     help="VCD (waveforms), Perfetto as protocol buffers (pftrace, small) or JSON, or JSON lines")
     sub.add_argument("--out", required=True, metavar="FILE", help="output file")
     sub.add_argument("--routers", metavar="LIST", help="routers and their terminals, e.g. 0,5,9-12 (default: all)")
 

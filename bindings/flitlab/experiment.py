@@ -238,6 +238,16 @@ class Experiment:
         changes = {"routing.algorithm": algorithm, TABLE: compiled.name_of(routes, "routes")}
         return self._compiled(changes, {TABLE: table})
 
+    def program_text(self) -> tuple[bytes, str]:
+        """Returns the program of ``traffic.program_file`` as a file of calls (docs/programs.md), and its name. Raises
+        ConfigError if there is no program."""
+        program = self._given.get(_PROGRAM) if self["traffic.mode"] == "program" else None
+        if program is None:
+            raise ConfigError('program_text(): the experiment has no program; set traffic.mode = "program" and '
+                              "traffic.program_file.")
+        text = self._texts.get(_PROGRAM) or program_text(program, self.base_dir, self.core.terminals())
+        return text or Path(self.base_dir, program).read_bytes(), str(getattr(program, "name", program))
+
     def _needs(self, path: str, method: str, lack: str) -> None:
         kind, able = self["router.kind"], [k for k in compiled.kinds_on_graphs() if path in parameters_of(k)]
         if kind not in able:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Protocol, TextIO
+from typing import Any, BinaryIO, Protocol, TextIO
 
 from flitlab import machines
 from flitlab._core import END_OF_TIME, ConfigError
 from flitlab.experiment import Experiment
 from flitlab.network import FIRST_REPLY, Network, packet_name
+from flitlab.perfetto import Lanes, Writer
 
 
 def parse_window(text: str) -> tuple[int, int]:
@@ -109,6 +110,9 @@ def write_trace(experiment: Experiment, cycles: str, form: str, out: str, router
     chosen = parse_routers(routers, int(experiment.derived()["routers"]))
     stream = Stream(experiment, first, last, chosen)
     try:
+        if form == "pftrace":
+            with open(out, "wb") as binary:
+                return write_pftrace(binary, stream)
         with open(out, "w", encoding="utf-8") as file:
             return {"jsonl": write_jsonl, "perfetto": write_perfetto, "vcd": write_vcd}[form](file, stream)
     except OSError as error:
@@ -124,69 +128,148 @@ def write_jsonl(file: TextIO, stream: Stream) -> int:
     return count
 
 
-class Spans:
-    """Spans of a trace in Chrome's format: each has a process (router), a track, a name, and begins and ends in a
-    cycle."""
+class Sink(Protocol):
+    """Where the spans of a trace are written: slices of tracks, and instants of terminals."""
 
-    def __init__(self) -> None:
-        self.events: list[dict] = []
-        self.open: dict[Any, dict] = {}
+    def begin(self, key: Any, cycle: int, router: int, track: int, track_name: str, name: str, category: str,
+              args: dict[str, Any]) -> None:
+        """Begins a span on a track of a router. key: identifies the span until its end."""
+        ...
+    def end(self, key: Any, cycle: int, args: dict[str, Any]) -> None:
+        """Ends a span, if it has begun, and adds to its arguments."""
+        ...
+    def has(self, key: Any) -> bool:
+        """Returns whether a span has begun and not ended."""
+        ...
+    def instant(self, terminal: int, cycle: int, name: str, args: dict[str, Any]) -> None: ...
+    def close(self, cycle: int) -> None:
+        """Ends all spans; packets' spans get the argument ``unfinished``."""
+        ...
 
-    def begin(self, key: Any, cycle: int, **span: Any) -> None:
-        self.open[key] = {"ph": "X", "ts": cycle} | span
 
-    def end(self, key: Any, cycle: int, **args: Any) -> None:
-        if span := self.open.pop(key, None):
-            self.events.append(span | {"dur": cycle - span["ts"], "args": span["args"] | args})
-
-
-TERMINALS = 1_000_000  # process of the terminals
-
-
-def write_perfetto(file: TextIO, stream: Stream) -> int:
-    """Writes Chrome trace format (ui.perfetto.dev): a process per router, a track per input VC, a span per packet from
-    the arrival of its head to the departure of its tail, named source#number, or source#rnumber for replies. Events of
-    packet creation have destination and length. A machine's own events have spans and tracks of their own. One
-    microsecond on screen is one cycle."""
-    spans = Spans()
-    tracks: dict[tuple[int, int], str] = {}
+def write_spans(stream: Stream, sink: Sink) -> int:
+    """Writes a span per packet and input VC, from the arrival of its head to the departure of its tail, named
+    source#number, or source#rnumber for replies. Events of terminals are instants; packet creations have destination
+    and length. A machine's own events have spans and tracks of their own."""
     count = 0
     for e in stream:
         count += 1
         if "id" not in e:
             if stream.watch and (span := stream.watch.span(e)):
-                pid, (tid, track_name, span_name, args) = e["index"], span
-                tracks[pid, tid] = track_name
-                spans.end((pid, tid), e["cycle"])
-                if span_name:
-                    spans.begin((pid, tid), e["cycle"], name=span_name, cat=e["kind"], pid=pid, tid=tid, args=args)
+                track, track_name, name, args = span
+                of_router = e["index"], track
+                sink.end(of_router, e["cycle"], {})
+                if name:
+                    sink.begin(of_router, e["cycle"], e["index"], track, track_name, name, e["kind"], args)
             continue
         name = packet_name(e["src"], e["id"])
         if e["item"] == "terminal":
-            instant = {"name": f"{e['kind']} {name}", "ph": "i", "s": "t", "ts": e["cycle"], "pid": TERMINALS,
-                       "tid": e["index"]}
-            to = {"args": {"dst": e["dst"], "flits": e["flits"]}} if e["kind"] == "created" else {}
-            spans.events.append(instant | to)
+            to = {"dst": e["dst"], "flits": e["flits"]} if e["kind"] == "created" else {}
+            sink.instant(e["index"], e["cycle"], f"{e['kind']} {name}", to)
             continue
-        key = (e["index"], e["port"], e["vc"], e["src"], e["id"])
-        track = e["port"] * stream.vcs + e["vc"]
-        tracks[e["index"], track] = f"port {e['port']} VC {e['vc']}"
-        packet = {"name": name, "cat": "packet", "pid": e["index"], "tid": track, "args": {"flits": e["flits"]}}
+        key = e["index"], e["port"], e["vc"], e["src"], e["id"]
+        packet = (e["index"], e["port"] * stream.vcs + e["vc"], f"port {e['port']} VC {e['vc']}", name, PACKET,
+                  {"flits": e["flits"]})
         if e["kind"] == "arrived":
-            spans.begin(key, e["cycle"], **packet)
+            sink.begin(key, e["cycle"], *packet)
         elif e["kind"] == "switch_granted" and "tail" in e["flit"]:
-            if key not in spans.open:  # its head arrived before the first cycle
-                spans.begin(key, stream.first, **packet)
-            spans.end(key, e["cycle"] + 1, out_port=e["out_port"], out_vc=e["out_vc"])
-    for key, span in list(spans.open.items()):
-        spans.end(key, stream.last, **({"unfinished": True} if span["cat"] == "packet" else {}))
-    named = [(pid, None, f"router {pid}") for pid in sorted({pid for pid, _ in tracks})]
-    named += [(pid, tid, name) for (pid, tid), name in sorted(tracks.items())]
+            if not sink.has(key):  # its head arrived before the first cycle
+                sink.begin(key, stream.first, *packet)
+            sink.end(key, e["cycle"] + 1, {"out_port": e["out_port"], "out_vc": e["out_vc"]})
+    sink.close(stream.last)
+    return count
+
+
+PACKET = "packet"  # category of packets' spans
+TERMINALS = 1_000_000  # process of the terminals
+
+
+class ChromeSpans:
+    """Spans in Chrome's trace format: a process per router, a track per input VC. A span is written when it ends."""
+
+    def __init__(self) -> None:
+        self.events: list[dict] = []
+        self.tracks: dict[tuple[int, int], str] = {}
+        self._open: dict[Any, dict] = {}
+
+    def begin(self, key: Any, cycle: int, router: int, track: int, track_name: str, name: str, category: str,
+              args: dict[str, Any]) -> None:
+        self.tracks[router, track] = track_name
+        self._open[key] = {"ph": "X", "ts": cycle, "name": name, "cat": category, "pid": router, "tid": track,
+                           "args": args}
+
+    def end(self, key: Any, cycle: int, args: dict[str, Any]) -> None:
+        if span := self._open.pop(key, None):
+            self.events.append(span | {"dur": cycle - span["ts"], "args": span["args"] | args})
+
+    def has(self, key: Any) -> bool:
+        return key in self._open
+
+    def instant(self, terminal: int, cycle: int, name: str, args: dict[str, Any]) -> None:
+        instant = {"name": name, "ph": "i", "s": "t", "ts": cycle, "pid": TERMINALS, "tid": terminal}
+        self.events.append(instant | ({"args": args} if args else {}))
+
+    def close(self, cycle: int) -> None:
+        for key, span in list(self._open.items()):
+            self.end(key, cycle, {"unfinished": True} if span["cat"] == PACKET else {})
+
+
+def write_perfetto(file: TextIO, stream: Stream) -> int:
+    """Writes Chrome's trace format, JSON (ui.perfetto.dev). One microsecond on screen is one cycle."""
+    spans = ChromeSpans()
+    count = write_spans(stream, spans)
+    routers = sorted({pid for pid, _ in spans.tracks})
+    named: list[tuple[int, int | None, str]] = [(pid, None, f"router {pid}") for pid in routers]
+    named += [(pid, tid, name) for (pid, tid), name in sorted(spans.tracks.items())]
     for pid, tid, name in [*named, (TERMINALS, None, "terminals")]:
         spans.events.append({"name": "process_name" if tid is None else "thread_name", "ph": "M", "pid": pid}
                             | ({} if tid is None else {"tid": tid}) | {"args": {"name": name}})
     json.dump({"displayTimeUnit": "ms", "traceEvents": spans.events}, file)
     return count
+
+
+class PerfettoSpans:
+    """Spans in Perfetto's own format, written as they come: a group per router, a track per input VC, and a track per
+    terminal."""
+
+    def __init__(self, file: BinaryIO, routers: list[int]):
+        self._writer = Writer(file)
+        network = self._writer.group("network")
+        # Routers are defined before their first events, so that the viewer lists them in the order of their numbers.
+        self._groups = {router: self._writer.group(f"router {router}", network) for router in routers}
+        self._terminals = self._writer.group("terminals")
+        self._tracks: dict[tuple[int, int], Lanes] = {}
+        self._of_terminal: dict[int, int] = {}
+        self._open: dict[Any, tuple[Lanes, int, str]] = {}
+
+    def begin(self, key: Any, cycle: int, router: int, track: int, track_name: str, name: str, category: str,
+              args: dict[str, Any]) -> None:
+        if (router, track) not in self._tracks:
+            self._tracks[router, track] = Lanes(self._writer, track_name, self._groups[router], track)
+        lanes = self._tracks[router, track]
+        self._open[key] = lanes, lanes.begin(cycle, name, category, args), category
+
+    def end(self, key: Any, cycle: int, args: dict[str, Any]) -> None:
+        if key in self._open:
+            lanes, lane, _ = self._open.pop(key)
+            lanes.end(lane, cycle, args)
+
+    def has(self, key: Any) -> bool:
+        return key in self._open
+
+    def instant(self, terminal: int, cycle: int, name: str, args: dict[str, Any]) -> None:
+        if terminal not in self._of_terminal:
+            self._of_terminal[terminal] = self._writer.track(f"terminal {terminal}", self._terminals, terminal)
+        self._writer.instant(self._of_terminal[terminal], cycle, name, args=args)
+
+    def close(self, cycle: int) -> None:
+        for key, (_, _, category) in list(self._open.items()):
+            self.end(key, cycle, {"unfinished": True} if category == PACKET else {})
+
+
+def write_pftrace(file: BinaryIO, stream: Stream) -> int:
+    """Writes Perfetto's own format (ui.perfetto.dev). One nanosecond on screen is one cycle."""
+    return write_spans(stream, PerfettoSpans(file, stream.chosen))
 
 
 def vcd_name(number: int) -> str:

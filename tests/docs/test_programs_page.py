@@ -9,6 +9,7 @@ import pytest
 import flitlab as fl
 from flitlab import _core
 from flitlab.placements import PLACEMENTS
+from flitlab.program_times import KINDS
 from flitlab.programs import CALLS
 from flitlab.schedules import ALGORITHMS
 
@@ -21,11 +22,21 @@ def test_the_file_of_calls():
     assert len(_core.program_calls(lines.encode(), "example", 3)) == 3
 
 
-def test_the_python_example(tmp_path, monkeypatch):
+def test_the_python_examples(tmp_path, monkeypatch, capsys):
+    """The page shows what its program prints, and the picture that it draws."""
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-    exec(compile(code, "programs.md", "exec"), {})
-    assert (tmp_path / "halo.csv").exists()
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", TEXT, re.S):
+        exec(compile(code, "programs.md", "exec"), names)
+    assert (tmp_path / "halo.csv").exists() and (tmp_path / "halo.pftrace").exists()
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3 and "".join(f"    {line}\n" for line in printed) in TEXT
+    assert (tmp_path / "timeline.png").stat().st_size > 10_000
+
+
+def test_the_table_of_kinds():
+    (table,) = re.findall(r"\| kind \| the rank \|\n\|---\|---\|\n((?:\|.*\n)+)", TEXT)
+    assert tuple(re.findall(r"^\| `(\w+)`", table, re.M)) == KINDS
 
 
 def test_the_toml_example(tmp_path):
@@ -64,7 +75,7 @@ def test_the_example_of_training_steps():
 
 @pytest.mark.parametrize("call", CALLS)
 def test_the_table_of_calls(call):
-    (row,) = re.findall(rf"^\| `{call}` \|(.*?)\|", TEXT, re.M)
+    (row,) = re.findall(rf"^\| `{call}` \|(.*?)\|", TEXT.split("## Calls")[1].split("###")[0], re.M)
     arguments, required = CALLS[call]
     assert [part for part in row.strip().split(", ") if part] == [
         name if i < required else f"[{name}]" for i, name in enumerate(arguments)]
