@@ -245,7 +245,8 @@ class Experiment:
         if program is None:
             raise ConfigError('program_text(): the experiment has no program; set traffic.mode = "program" and '
                               "traffic.program_file.")
-        text = self._texts.get(_PROGRAM) or program_text(program, self.base_dir, self.core.terminals())
+        text = self._texts.get(_PROGRAM) or (self._converted(program) if isinstance(program, str) else None)
+        text = text or program_text(program, self.base_dir, self.core.terminals())
         return text or Path(self.base_dir, program).read_bytes(), str(getattr(program, "name", program))
 
     def _needs(self, path: str, method: str, lack: str) -> None:

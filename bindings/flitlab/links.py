@@ -21,9 +21,9 @@ from flitlab import _core, shipped
 from flitlab._core import ConfigError, __version__
 from flitlab.arguments import is_whole, shown
 from flitlab.experiment import Experiment, file_paths, load
-from flitlab.programs import program_text
 from flitlab.records import parameters_of
 from flitlab.scope import is_in_page
+from flitlab.trace_files import TRACE, trace_contents
 
 FORMAT = 1
 KEYS = {
@@ -110,7 +110,9 @@ def _texts(experiment: Experiment) -> dict[str, bytes]:
         value = experiment._given[path]
         text = experiment._texts.get(path)
         if text is None and path == _PROGRAM and value:
-            text = program_text(value, experiment.base_dir, experiment.core.terminals())
+            text, _ = experiment.program_text()
+        if text is None and path == TRACE and (contents := trace_contents(value, experiment.base_dir)) is not None:
+            text = bytes(contents)
         if text is None and value:
             text = Path(experiment.base_dir, value).read_bytes()
         if text is not None:

@@ -34,6 +34,9 @@ CALLS = {
     "alltoall": (("bytes", "group"), 1),
 }
 
+# Calls of TOML programs; their ranks have no places, which notify and after need.
+TOML_CALLS = [call for call in CALLS if call not in ("notify", "after")]
+
 MOST_RANKS = 2**24
 MOST_STEPS = 50_000_000  # limit of the steps that a TOML program runs; a larger number is a typing error
 
@@ -324,8 +327,8 @@ class _Step:
         self.steps = _steps(rest.pop("step"), where + ".", names) if "step" in rest else []
         if (self.call is None) == ("step" not in step):
             raise ConfigError(f"{where}: a step needs either call or step (a list of steps).")
-        if self.call is not None and self.call not in CALLS:
-            raise ConfigError(f"{where}: {self.call!r} is not a call. Calls are {', '.join(CALLS)}.")
+        if self.call is not None and self.call not in TOML_CALLS:
+            raise ConfigError(f"{where}: {self.call!r} is not a call. Calls are {', '.join(TOML_CALLS)}.")
         allowed, required = CALLS[self.call] if self.call else ((), 0)
         for key in rest:
             if key not in allowed:

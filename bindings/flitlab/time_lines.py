@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -264,6 +265,9 @@ def timeline(experiment: Given, progress: bool = True, interval: int | None = No
     if experiment["traffic.mode"] != "program":
         raise ConfigError(f'timeline(): traffic.mode = "{experiment["traffic.mode"]}" has no ranks; set it to '
                           '"program" and traffic.program_file to a program.')
+    if re.search(rb"^\s*place\s*,", experiment.program_text()[0], re.MULTILINE):
+        raise ConfigError("timeline(): the program has places for its ranks, so a terminal may have several. Time "
+                          "lines of such programs are not supported; fl.run runs them.")
     cycles = int(run(experiment, progress=progress).model["program_cycles"])
     terminals = int(experiment.derived()["terminals"])
     text, name = experiment.program_text()

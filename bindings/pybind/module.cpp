@@ -179,7 +179,7 @@ py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks
   const auto owner = std::make_shared<const std::string>(text);
   const Program program = read_calls(TextSource(name, {owner, *owner}), terminals ? terminals : ranks, {});
   py::list all;
-  for (u32 rank = 0; rank < ranks; ++rank) {
+  for (std::size_t rank = 0; rank + 1 < program.first.size(); ++rank) {
     py::list calls;
     for (u32 i = program.first[rank]; i < program.first[rank + 1]; ++i) {
       const ProgramCall& c = program.calls[i];

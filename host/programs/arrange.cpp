@@ -118,7 +118,12 @@ class Arranger {
 }  // namespace
 
 void arrange(Draft& draft, const FieldFile& file, u32 terminals) {
-  if (!draft.places.empty()) Arranger(draft, file, terminals).arrange();
+  const auto depends = [](const ProgramCall& c) { return c.kind == CallKind::kSignal || c.kind == CallKind::kAfter; };
+  if (draft.places.empty()) {
+    if (std::none_of(draft.program.calls.begin(), draft.program.calls.end(), depends)) return;
+    for (u32 rank = 0; rank < terminals; ++rank) draft.places.push_back({rank, kNone});
+  }
+  Arranger(draft, file, terminals).arrange();
 }
 
 }  // namespace flitlab

@@ -325,9 +325,27 @@ inline std::vector<Experiment> variations(std::string_view kind) {
          << rank << ",alltoall,700\n";
   file.close();
   const bool single = kind == "adaptive" || kind == "sconnect";  // packets have one flit
-  list.push_back(experiment(
-      Settings("router.kind=", std::string(kind), " traffic.send_overhead=3 traffic.recv_overhead=2",
-               " traffic.mode=program traffic.program_file=", calls, single ? " traffic.flit_bytes=256" : "")));
+  const auto add = [&](const std::string& path) {
+    list.push_back(experiment(
+        Settings("router.kind=", std::string(kind), " traffic.send_overhead=3 traffic.recv_overhead=2",
+                 " traffic.mode=program traffic.program_file=", path, single ? " traffic.flit_bytes=256" : "")));
+  };
+  add(calls);
+  // Several ranks on a terminal: some share a processor, and some wait for others without a message.
+  const std::string placed = temporary(".placed.csv");
+  std::ofstream more(placed);
+  more << "ranks,15\n";
+  for (u32 rank = 0; rank < 15; ++rank) more << "place," << rank << ',' << rank / 3 << ',' << rank % 3 / 2 << '\n';
+  for (u32 rank = 0; rank < 15; ++rank) {
+    more << rank << ",compute," << 7 * rank << '\n';
+    more << rank << ",isend," << (rank + 4) % 15 << ",900\n" << rank << ",send," << (rank + 1) % 15 << ",300\n";
+    if (rank % 3) more << rank << ",after," << rank - 1 << ",1\n";
+    more << rank << ",recv," << (rank + 11) % 15 << '\n' << rank << ",recv," << (rank + 14) % 15 << '\n';
+    if (rank % 3 < 2) more << rank << ",notify," << rank + 1 << ",1\n";
+    more << rank << ",allreduce,500\n";
+  }
+  more.close();
+  add(placed);
   return list;
 }
 
