@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from flitlab import _core, compiled, shipped
+from flitlab import _core, compiled, shipped, workloads
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown, writing
 from flitlab.booksim import ENDING, translate, translate_interface
@@ -78,8 +78,6 @@ class Experiment:
 
     def _converted(self, program: str) -> bytes | None:
         """Returns the file of calls of a program in another simulator's format; None if it is not in one."""
-        from flitlab import workloads  # it needs this module
-
         path = Path(self.base_dir, program)
         if not workloads.format_of(path):
             return None

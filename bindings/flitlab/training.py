@@ -19,7 +19,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, is_number, shown, whole
-from flitlab.collectives import Schedule
+from flitlab.operations import Schedule
 from flitlab.programs import Program, Rank
 from flitlab.schedules import ALGORITHMS, Shape
 

@@ -6,7 +6,7 @@ from collections import Counter, deque
 import pytest
 
 import flitlab as fl
-from flitlab.collectives import Schedule, bytes_of
+from flitlab.operations import Schedule, bytes_of
 from flitlab.schedules import ALGORITHMS, Shape
 
 ALL = [(operation, name) for operation, known in ALGORITHMS.items() for name in known]

@@ -284,7 +284,7 @@ def test_all_source_trees_have_the_same_models():
     assert known == sorted(folder.name for folder in (ROOT / "host/routers").iterdir() if folder.is_dir())
     registry = (ROOT / "host/routers/registry.cpp").read_text(encoding="utf-8")
     assert known == sorted(re.findall(r"\bMODEL\((\w+)\)", registry.replace("FLITLAB_MODELS(MODEL)", "")))
-    others = {"booksim", "classics", "reports", "scope", "textbook"}
+    others = {"booksim", "classics", "reports", "scope", "textbook", "workloads"}
     packages = {file.parent.name for file in (ROOT / "bindings/flitlab").glob("*/__init__.py")} - others
     assert packages and packages <= set(known)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.arguments import check_path, did_you_mean, shown
-from flitlab.collectives import bytes_of
+from flitlab.operations import bytes_of
 from flitlab.programs import Program
 from flitlab.schedules import ALGORITHMS
 from flitlab.workloads.chakra import is_chakra, read_chakra

@@ -15,7 +15,7 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, shown
-from flitlab.collectives import Schedule
+from flitlab.operations import Schedule
 from flitlab.programs import Program
 from flitlab.schedules import ALGORITHMS, Shape
 from flitlab.workloads.graph import Call, Compute, Graph, Receive, Send
