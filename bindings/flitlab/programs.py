@@ -212,7 +212,11 @@ class Program:
 
         processor: a number. Ranks of a terminal with the same number use one processor, one at a time: of those that
         wait, the one with the lowest number comes first. None: a processor of its own."""
-        self._places[int(_field("rank", rank))] = (int(_field("terminal", terminal)), processor)
+        number, where = int(_field("rank", rank)), int(_field("terminal", terminal))
+        if not 0 <= number < self.ranks or not 0 <= where < MOST_RANKS:
+            raise ConfigError(f"place({rank}, {terminal}): ranks are numbered 0 to {self.ranks - 1}, terminals 0 to "
+                              f"{MOST_RANKS - 1}.")
+        self._places[number] = (where, processor)
         self._text = None
 
     def __getitem__(self, rank: int) -> Rank:
@@ -291,6 +295,9 @@ def _of_calls(path: Path, terminals: int) -> Program:
         raise ConfigError(f"Program.from_file: {path} does not give its number of ranks: write ranks,NUMBER in its "
                           "first line.")
     placed = [int(row[2]) for row in rows if row[0] == "place" and len(row) > 2 and row[2].isdecimal()]
+    if max(placed, default=0) >= MOST_RANKS:
+        raise ConfigError(f"Program.from_file: {path} places a rank on terminal {max(placed)}; terminals are numbered "
+                          f"0 to {MOST_RANKS - 1}.")
     # Raises ConfigError for lines that are wrong.
     _core.program_calls(text.encode(), str(path), ranks, max([ranks, *(terminal + 1 for terminal in placed)]))
     program = Program(ranks, str(path))

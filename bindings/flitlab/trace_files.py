@@ -10,6 +10,7 @@ import importlib
 import mmap
 import os
 import shutil
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO
 
@@ -51,9 +52,9 @@ def _expanded(path: str, form: str, _date: int, _size: int) -> mmap.mmap | bytes
             else:
                 with _open_compressed(path, form) as compressed:
                     shutil.copyfileobj(compressed, file, 1 << 20)
-    except (EOFError, OSError, ValueError) as error:
-        raise ConfigError(f"{TRACE}: {path} cannot be expanded ({form}): {error} The file is damaged or incomplete, or "
-                          f"there is no room in {os.path.dirname(to)}.") from None
+    except (EOFError, OSError, ValueError, zlib.error) as error:
+        raise ConfigError(f"{TRACE}: {path} cannot be expanded ({form}): {str(error).rstrip('.')}. The file is damaged "
+                          f"or incomplete, or there is no room in {os.path.dirname(to)}.") from None
     with open(to, "rb") as file:
         if not os.fstat(file.fileno()).st_size:
             return b""
@@ -99,7 +100,7 @@ def trace_text(rows: Any) -> bytes:
         _check_columns(rows.columns, "with_trace: the table")
         columns = [*COLUMNS, *(["needs"] if "needs" in rows.columns else [])]
         rows = zip(*(rows[name] for name in columns), strict=True)
-    if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__"):
+    if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__") or getattr(rows, "ndim", 2) != 2:
         raise ConfigError(f"with_trace({shown(rows)}): it must be a table with the columns {', '.join(COLUMNS)} and "
                           f"perhaps needs, or rows of these numbers. A file is set as {TRACE}.")
     return "".join(_lines(rows, "with_trace")).encode()
@@ -109,7 +110,7 @@ def _lines(rows: Iterable[Any], where: str) -> Iterator[str]:
     for number, row in enumerate(rows):
         try:
             fixed, needs = list(row[:4]), [n for part in row[4:] for n in _needs(part)]
-        except TypeError:
+        except (TypeError, IndexError, KeyError):
             fixed, needs = [], []
         values = [whole(value) for value in (*fixed, *needs)]
         if len(fixed) < 4 or None in values or min(values[:4]) < 0:  # type: ignore[type-var]
@@ -122,6 +123,8 @@ def _needs(part: Any) -> list[Any]:
     """Returns the numbers in one value of the column needs: a number or a list; None and NaN mean none."""
     part = plain(part)
     if isinstance(part, list):
-        return part
-    return [] if part is None or part != part else [part]  # NaN differs from itself
+        return [n for one in part for n in _needs(one)]
+    if part is None or str(part) in ("nan", "<NA>"):
+        return []
+    return [int(part) if isinstance(part, float) and part.is_integer() else part]  # NaN makes a column of floats
 

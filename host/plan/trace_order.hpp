@@ -1,6 +1,6 @@
 #pragma once
 /// The order in which a terminal creates the packets of a trace (traffic.trace_order). The default depends on the
-/// format of the file, which its first bytes tell.
+/// format of the file, which is recognised by its first bytes.
 #include <istream>
 #include <string>
 

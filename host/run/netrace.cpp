@@ -55,6 +55,8 @@ class NetraceReader final : public TraceReader {
     fail_at(packet_start_, "packet " + std::to_string(read_ - 1) + ": " + what);
   }
 
+  std::string leave_out() const override { return "Use another trace"; }
+
   void save(Saver& saver, bool again) const override {
     // A packet that will be read again is saved with the packets that it needs.
     std::vector<u64> waiting;
@@ -96,7 +98,7 @@ class NetraceReader final : public TraceReader {
     return value;
   }
   void take(char* to, u64 bytes, const char* part) {
-    if (bytes > size_ - at_) fail_at(at_, std::string("the file ends in the middle of ") + part + ".");
+    if (at_ > size_ || bytes > size_ - at_) fail_at(at_, std::string("the file ends in the middle of ") + part + ".");
     file_->read(to, static_cast<std::streamsize>(bytes));
     if (!*file_) fail_at(at_, "the rest of the file cannot be read.");
     at_ += bytes;

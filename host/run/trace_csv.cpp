@@ -26,6 +26,8 @@ class CsvReader final : public TraceReader {
                       what);
   }
 
+  std::string leave_out() const override { return "Leave the line out"; }
+
   void save(Saver& saver, bool again) const override {
     saver(size_, again ? line_start_ : std::min(next_line_, size_), again ? line_ - 1 : line_, last_cycle_);
   }
@@ -100,10 +102,6 @@ bool CsvReader::read(TracePacket& packet) {
     if (*at++ != ',') fail_form();
   }
   if (count < 4) fail_form();
-  if (packet.needs.size() > 1 && !several_needs_)
-    fail("it needs " + std::to_string(packet.needs.size()) +
-         " packets, and at most one is possible if packets are created in the order of the file. Set "
-         "traffic.trace_order = \"ready\".");
   if (numbers[0] < last_cycle_)
     fail("time goes backwards: the line before is at cycle " + std::to_string(last_cycle_) +
          ". Sort the file by cycle.");

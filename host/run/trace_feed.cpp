@@ -19,13 +19,17 @@ void TraceFeed::check(const TracePacket& packet) const {
   const auto fail = [this](const std::string& what) { reader_->fail(what); };
   if (packet.cycle >= kEndOfTime) fail("the cycle must be below " + std::to_string(kEndOfTime) + ".");
   if (const std::string why =
-          limits_.why_impossible(packet.source, packet.destination, packet.flits, "Leave the line out");
+          limits_.why_impossible(packet.source, packet.destination, packet.flits, reader_->leave_out());
       !why.empty())
     fail(why);
   if (!packet.needs.empty() && !limits_.identifies_arrivals)
     fail(
-        "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Leave "
-        "the fifth number out.");
+        "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Use a "
+        "trace without dependencies, or another router.kind.");
+  if (packet.needs.size() > 1 && !window_)
+    fail("it needs " + std::to_string(packet.needs.size()) +
+         " packets, and at most one is possible if packets are created in the order of the file. Set "
+         "traffic.trace_order = \"ready\".");
   if (packet.needs.size() > kMostNeeds)
     fail("it needs " + std::to_string(packet.needs.size()) + " packets; at most " + std::to_string(kMostNeeds) +
          " are possible.");

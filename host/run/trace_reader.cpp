@@ -21,6 +21,12 @@ constexpr Compression kCompressions[] = {
 std::unique_ptr<TraceReader> open_trace(const Experiment& e) {
   const TextSource source = e.text(param::traffic.trace_file);
   std::unique_ptr<std::istream> file = source.open(std::string(param::traffic.trace_file.path));
+  file->seekg(0, std::ios::end);
+  if (file->tellg() < 0)
+    throw ConfigError("traffic.trace_file = \"" + source.path() +
+                      "\" cannot be read: it has no size, as a pipe. Write its contents to a file.");
+  file->seekg(0);
+  skip_mark(*file, std::string(param::traffic.trace_file.path) + ": " + source.path());
   const std::string mark = first_bytes(*file);
   for (const Compression& c : kCompressions)
     if (mark.starts_with(c.mark))

@@ -26,6 +26,8 @@ class TraceReader {
   virtual bool read(TracePacket& packet) = 0;
   /// Throws ConfigError about the packet that read() has returned last; the message names its place in the file.
   [[noreturn]] virtual void fail(const std::string& what) const = 0;
+  /// Returns the remedy for a packet that the network cannot carry.
+  virtual std::string leave_out() const = 0;
 
   /// Save and load the place in the file. `again`: read() will return the packet that it has returned last once more.
   /// load() throws ConfigError if the size of the file has changed.

@@ -112,13 +112,15 @@ def test_chakra_computations_by_their_operations(tmp_path):
 
 @pytest.mark.parametrize(("trace", "part"), [
     (lambda rank, ranks: [(0, 4, [7], [], 1, {})], "node 0 (n0) needs node 7, which is not in the file"),
-    (lambda rank, ranks: [(0, 5, [], [], 1, {"comm_size": (9, 8)})], "node 0 (n0) has no number comm_dst"),
+    (lambda rank, ranks: [(0, 5, [], [], 1, {"comm_size": (9, 8)})],
+     "node 0 (n0) has comm_dst = None; it must be a number from 0"),
     (lambda rank, ranks: [(0, 7, [], [], 1, {"comm_type": (9, 3)})], "has comm_type 3; flitlab runs 0, 1"),
     (lambda rank, ranks: [(0, 7, [], [], 1, {"comm_type": (9, 0), "comm_size": (9, 8 + rank)})],
      "is allreduce of 9 bytes, and the collective number 0 of its group is allreduce of 8 bytes"),
     (lambda rank, ranks: [(0, 7, [], [], 1, {"comm_type": (9, 0), "comm_size": (9, 8), "pg_name": (29, "5")})],
      "uses the group 5, which is unknown"),
     (lambda rank, ranks: [(0, 8, [], [], 1, {})], "has type 8; types are 1 to 7"),
+    (lambda rank, ranks: [(1, 4, [], [], 5, {}), (1, 4, [], [], 7, {})], "two nodes have the id 1"),
     (lambda rank, ranks: [(0, 5, [], [], 0, {"comm_dst": (9, 1), "comm_size": (9, 8)})] if rank == 0 else [],
      "no receive is left for this message"),
 ])
@@ -146,8 +148,14 @@ def test_damaged_chakra_files_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(("arguments", "part"), [
-    ({"cycle_ns": 0}, "cycle_ns = 0: it must be a number of nanoseconds above 0"),
-    ({"algorithms": {"allreduce": "rings"}}, "allreduce: ring, recursive_doubling"),
+    ({"cycle_ns": 0}, "cycle_ns = 0: it must be a number from 0.0001 to 1e+06"),
+    ({"cycle_ns": True}, "cycle_ns = True"),
+    ({"flops_per_ns": 0}, "flops_per_ns = 0: it must be a number from"),
+    ({"algorithms": ["ring"]}, "it must be a dictionary of operations and algorithms"),
+    ({"algorithms": {"sum": "ring"}}, "operations are allreduce"),
+    ({"groups": {"1": 5}}, "is not a JSON file of the form"),
+    ({"groups": {"1": [0, 0], "2": [2, 3]}}, "only ranks from 0 to 3, each of them once"),
+    ({"algorithms": {"allreduce": "rings"}}, "its algorithms are ring, recursive_doubling"),
     ({"groups": "nothing.json"}, "nothing.json is not a JSON file of the form"),
 ])
 def test_wrong_arguments_are_named(arguments, part, tmp_path):

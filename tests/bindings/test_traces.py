@@ -142,6 +142,14 @@ def test_every_form_is_the_same_trace(tmp_path, form):
     assert run(experiment).state_hash == expected
 
 
+def test_missing_values_in_needs_mean_no_packet():
+    base = fl.load("vc-mesh-8x8")
+    columns = {"cycle": [0, 0, 5], "source": [0, 1, 2], "destination": [2, 2, 0], "flits": 1}
+    tables = [pd.DataFrame({**columns, "needs": needs})
+              for needs in ([None, None, 0], [float("nan"), float("nan"), 0.0], [pd.NA, pd.NA, 0], [[], [pd.NA], [0]])]
+    assert len({run(base.with_trace(table)).state_hash for table in tables}) == 1
+
+
 def message_of(call):
     with pytest.raises(fl.ConfigError) as error:
         call()
@@ -174,7 +182,8 @@ def test_damaged_packets_are_named(tmp_path):
 
 def test_compressed_files_that_cannot_be_expanded_are_named(tmp_path):
     whole = gzip.compress(EXAMPLE.read_bytes())
-    for name, data in {"short.gz": whole[:-2000], "wrong.bz2": b"BZh9" + b"nonsense" * 9,
+    for name, data in {"short.gz": whole[:-2000], "wrong.gz": whole[:10] + b"\xff" + whole[11:],
+                       "wrong.bz2": b"BZh9" + b"nonsense" * 9,
                        "wrong.zst": b"\x28\xb5\x2f\xfdnonsense", "wrong.parquet": b"PAR1nonsense"}.items():
         (tmp_path / name).write_bytes(data)
         text = message_of(lambda: fl.Experiment(replay(tmp_path / name)))  # noqa: B023
@@ -187,6 +196,7 @@ def test_compressed_files_that_cannot_be_expanded_are_named(tmp_path):
     ([(0, 1, 2, 0.5)], "row 0 is (0, 1, 2, 0.5)"),
     ("three.csv", "A file is set as traffic.trace_file."),
     (5, "it must be a table with the columns"),
+    (np.array([0, 0, 63, 4]), "it must be a table with the columns"),
     ([7], "row 0 is 7"),
     (pd.DataFrame({"cycle": [0]}), "has no column source, destination, flits"),
 ])
@@ -197,6 +207,7 @@ def test_wrong_rows_are_named(rows, part):
 def test_what_does_not_fit_is_named(tmp_path):
     small = replay(EXAMPLE) | {"topology.shape": [4, 4]}
     assert "terminals are numbered 0 to 15" in message_of(lambda: run(small))
+    assert "Set traffic.trace_order = \"ready\"" in message_of(lambda: run(replay(EXAMPLE, trace_order="file")))
     assert "has 2 regions, numbered from 0" in message_of(lambda: run(replay(EXAMPLE, trace_regions=[2])))
     assert "the numbers must rise" in message_of(lambda: run(replay(EXAMPLE, trace_regions=[1, 0])))
     metro = fl.load("metro-figure3").set("endpoint.stalls", False).with_traffic(

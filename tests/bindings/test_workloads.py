@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import struct
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flitlab as fl
-from flitlab.workloads.graph import Call, Compute, Graph, Receive, Send
+from flitlab.workloads.graph import Call, Compute, Graph, Receive, Send, _Chains
 from tests.support.program_runs import MESH, cycles
 from tests.support.random_programs import NETWORKS, random_calls
 from tests.support.random_programs import experiment as experiment_of_calls
@@ -83,11 +84,53 @@ def test_a_chain_of_calls_is_the_program_itself(name, seed, tmp_path):
     assert ends[0] == ends[1] and None not in ends[0]
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_chains_wait_for_what_the_graph_says_and_for_nothing_else(data):
+    """What must have ended before a call begins is the same in the graph and in its chains, for all pairs of calls."""
+    n = data.draw(st.integers(2, 14))
+    kinds = data.draw(st.lists(st.sampled_from([Compute(1), Send(1, 8), Receive(1, 8)]), min_size=n, max_size=n))
+    calls = []
+    for i in range(n):
+        earlier = st.lists(st.integers(0, i - 1), unique=True, max_size=3) if i else st.just([])
+        calls.append(Call([kinds[i]], data.draw(earlier), data.draw(earlier) if data.draw(st.booleans()) else [],
+                          processor=data.draw(st.sampled_from([None, 0]))))
+    chains = _Chains(0, calls, "graph")
+
+    def closure(needs):
+        """[call] the calls whose end its beginning waits for. needs: pairs (call, at its beginning) for each call."""
+        found = {}
+        for i in sorted(range(n), key=lambda i: order[i]):
+            found[i] = set()
+            for other, at_start in needs[i]:
+                found[i] |= found[other] | (set() if at_start else {other})
+        return found
+
+    emitted = [[(w, False) for w in chains.waits[i]] + [(w, True) for w in chains.start_waits[i]] for i in range(n)]
+    for chain in chains.chains:
+        for before, i in itertools.pairwise(chain):
+            emitted[i].append((before, chains.posted[before]))
+    order = list(range(n))  # a call needs earlier ones only, in both graphs
+    assert closure(emitted) == closure([[(k, False) for k in call.after] + [(k, True) for k in call.after_start]
+                                        for call in calls])
+
+
+def test_a_send_that_waits_does_not_delay_others():
+    """The second send of rank 0 needs no message, and rank 1 answers it; the first one needs that answer."""
+    first = [Call([Compute(10)]), Call([Receive(1, 8)]), Call([Send(1, 8, 5)], [0, 1]), Call([Send(1, 8)], [0])]
+    second = [Call([Receive(0, 8)]), Call([Send(0, 8)], [0]), Call([Receive(0, 8, 5)])]
+    assert cycles(graph(first, second)) > 10
+
+
 def test_messages_match_in_the_order_of_their_key():
     sizes = [240, 480, 2400]
     sends = [Call([Send(1, size, "k")], [i - 1] if i else []) for i, size in enumerate(sizes)]
     receives = [Call([Receive(0, size, "k")]) for size in sizes]
-    assert cycles(graph(sends, receives)) > 80
+    plain = fl.Program(2)
+    for size in sizes:
+        plain[0].send(1, size)
+        plain[1].recv(0, size)
+    assert cycles(graph(sends, receives)) == cycles(plain)
     with pytest.raises(fl.ConfigError, match=r"the message that rank .* receives here has 240 bytes"):
         cycles(graph(sends, [Call([Receive(0, size, "k")]) for size in sizes[::-1]]))
 
@@ -243,6 +286,7 @@ def cycles_of_messages():
 
 @pytest.mark.parametrize(("text", "part"), [
     ("num_ranks 0\n", "a GOAL file begins with the line num_ranks N"),
+    ("num_ranks 99999999999999\n", "at most 1048576 ranks are possible"),
     ("num_ranks 2\nrank 2 {\n}\n", ":2: 'rank 2 {': here a new rank begins"),
     ("num_ranks 2\nrank 0 {\n}\nrank 0 {\n}\n", "once for each rank"),
     ("num_ranks 1\nrank 0 {\nx requires y\n}\n", ":3: there is no label x in rank 0"),
@@ -335,6 +379,10 @@ def test_msccl_thread_blocks_wait_for_one_another(tmp_path):
     (lambda t: t.replace('send="1"', 'send="2"', 1), "no thread block of GPU 2 receives from this one on channel 0"),
     (lambda t: t.replace('nchunksperloop="4"', 'nchunksperloop="x"'), "nchunksperloop = 'x': it must be a whole"),
     (lambda t: t.replace('depid="-1" deps="-1"', 'depid="3" deps="0"', 1), "thread block 3, which does not exist"),
+    (lambda t: t.replace('cnt="1"', 'cnt="-4"', 1), "cnt, srcoff and dstoff must not be negative"),
+    (lambda t: t.replace('step s="1"', 'step s="7"', 1), "it has the number s = 7: steps are in order"),
+    (lambda t: t.replace("</tb>", '</tb><tb id="0" send="1" recv="-1" chan="1"></tb>', 1), "two thread blocks 0"),
+    (lambda t: t.replace("</tb>", '</tb><tb id="1" send="1" recv="-1" chan="0"></tb>', 1), "in the same direction on"),
 ])
 def test_wrong_msccl_files_are_named(change, part, tmp_path):
     (tmp_path / "t.xml").write_text(change(ring(4)))

@@ -23,7 +23,7 @@ def format_of(path: Path) -> str:
     """Returns the format of a file: "goal", "chakra" or "msccl"; "" if it is none of these, or cannot be read."""
     try:
         with path.open("rb") as file:
-            data = file.read(4096)
+            data = file.read(1 << 16)  # a file of GOAL may begin with a long comment
     except OSError:
         return ""
     return "chakra" if is_chakra(path, data) else "goal" if is_goal(data) else "msccl" if is_msccl(data) else ""
@@ -49,9 +49,11 @@ def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: 
         if size is None:
             raise ConfigError(f"read_program: {where} is an algorithm of MSCCL: give the size of its buffer, for "
                               "example size=\"1MB\".")
+        _check_number("combine", combine, 0, 1e6)
         return read_msccl(where, bytes_of(size), combine)
-    if not isinstance(cycle_ns, (int, float)) or not cycle_ns > 0:
-        raise ConfigError(f"cycle_ns = {shown(cycle_ns)}: it must be a number of nanoseconds above 0.")
+    _check_number("cycle_ns", cycle_ns, 0.0001, 1e6)
+    if flops_per_ns is not None:
+        _check_number("flops_per_ns", flops_per_ns, 1e-9, 1e12)
     if form == "goal":
         return read_goal(where, cycle_ns)
     if form == "chakra":
@@ -59,22 +61,31 @@ def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: 
     return Program.from_file(where)
 
 
+def _check_number(name: str, value: Any, least: float, most: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+        raise ConfigError(f"{name} = {shown(value)}: it must be a number from {least:g} to {most:g}.")
+
+
 def _algorithms(given: Mapping[str, str]) -> Mapping[str, str]:
+    if not isinstance(given, Mapping):
+        raise ConfigError(f"algorithms = {shown(given)}: it must be a dictionary of operations and algorithms, for "
+                          "example {\"allreduce\": \"tree\"}.")
     for operation, name in given.items():
-        known = ALGORITHMS.get(operation, {})
-        if name not in known:
-            raise ConfigError(f"algorithms = {{{operation!r}: {name!r}}}: operations and their algorithms are "
-                              + "; ".join(f"{o}: {', '.join(a)}" for o, a in ALGORITHMS.items()) + "."
-                              + did_you_mean(name, list(known) or list(ALGORITHMS)))
+        if operation not in ALGORITHMS:
+            raise ConfigError(f"algorithms = {{{operation!r}: ...}}: operations are {', '.join(ALGORITHMS)}."
+                              + did_you_mean(str(operation), ALGORITHMS))
+        if name not in ALGORITHMS[operation]:
+            raise ConfigError(f"algorithms = {{{operation!r}: {name!r}}}: its algorithms are "
+                              f"{', '.join(ALGORITHMS[operation])}." + did_you_mean(str(name), ALGORITHMS[operation]))
     return given
 
 
 def _groups(given: str | os.PathLike | Mapping[str, Sequence[int]] | None) -> Mapping[str, Sequence[int]]:
-    if given is None or isinstance(given, Mapping):
-        return given or {}
     try:
-        return {str(name): list(ranks) for name, ranks in json.loads(Path(given).read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError, TypeError) as error:
+        tree = given if given is None or isinstance(given, Mapping) else json.loads(
+            Path(given).read_text(encoding="utf-8"))
+        return {str(name): [int(rank) for rank in ranks] for name, ranks in (tree or {}).items()}
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
         raise ConfigError(f"groups: {given} is not a JSON file of the form {{\"1\": [0, 1, 2]}}: {error}.") from None
 
 

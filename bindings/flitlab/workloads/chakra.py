@@ -7,6 +7,7 @@ import gzip
 import json
 import math
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,6 +59,9 @@ def read_chakra(path: Path, cycle_ns: float, algorithms: Mapping[str, str], grou
     for rank, file in enumerate(files):
         nodes = _nodes(file)
         numbers = {node.id: i for i, node in enumerate(nodes)}
+        if len(numbers) < len(nodes):
+            twice = next(node.id for i, node in enumerate(nodes) if numbers[node.id] != i)
+            raise ConfigError(f"{file}: two nodes have the id {twice}. Give them different ids.")
         made: dict[tuple[int, ...], int] = defaultdict(int)
         for node in nodes:
             if missing := [needed for needed in node.needs if needed not in numbers]:
@@ -88,8 +92,9 @@ def _nodes(file: Path) -> list[Node]:
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
-            raise ConfigError(f"{file} cannot be expanded (gzip): {error} The file is damaged or incomplete.") from None
+        except (OSError, EOFError, zlib.error) as error:
+            raise ConfigError(f"{file} cannot be expanded (gzip): {str(error).rstrip('.')}. The file is damaged or "
+                              "incomplete.") from None
     return _json_nodes(file, data) if file.suffix == ".json" else _protobuf_nodes(file, data)
 
 
@@ -98,7 +103,7 @@ def _json_nodes(file: Path, data: bytes) -> list[Node]:
         tree = json.loads(data)
         nodes = tree["nodes"] if isinstance(tree, dict) and "nodes" in tree else tree["node"]
         return [_json_node(node) for node in nodes]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ConfigError(f"{file}: this is not a Chakra trace in JSON, an object with the list \"nodes\": "
                           f"{error!r}.") from None
 
@@ -222,8 +227,8 @@ class _Parts:
 
     def number(self, name: str, default: int | None = None) -> int:
         value = self.node.attributes.get(name, default)
-        if not isinstance(value, (int, float)):
-            raise self.fail(f"has no number {name}")
+        if not isinstance(value, (int, float)) or not 0 <= value < 2**62:
+            raise self.fail(f"has {name} = {shown(value)}; it must be a number from 0")
         return int(value)
 
     def add(self, call: Call, collectives: dict[tuple[int, ...], list[tuple[str, int]]],
@@ -242,6 +247,8 @@ class _Parts:
             raise self.fail(f"has type {self.node.type}; types are 1 to 7")
 
     def _nanoseconds(self) -> float:
+        if not 0 <= self.node.duration < 2**40:
+            raise self.fail(f"takes {self.node.duration} microseconds; the duration must be a number from 0")
         if self.node.duration or self.flops_per_ns is None or self.node.type != COMPUTE:
             return self.node.duration * 1000
         return self.number("num_ops", 0) / self.flops_per_ns
@@ -285,8 +292,8 @@ class _Parts:
             raise self.fail(f"uses the group {name}, which is unknown: give the file of groups, as in "
                             "fl.read_program(..., groups=\"groups.json\")"
                             + (did_you_mean(str(name), list(self.groups)) if self.groups else ""))
-        members = tuple(int(rank) for rank in self.groups[str(name)])
-        if self.rank not in members or max(members) >= self.ranks:
+        members = tuple(self.groups[str(name)])
+        if self.rank not in members or not set(members) <= set(range(self.ranks)) or len(set(members)) < len(members):
             raise self.fail(f"uses the group {name} with the ranks {shown(list(members))}: it must have this rank, "
-                            f"{self.rank}, and only ranks up to {self.ranks - 1}")
+                            f"{self.rank}, and only ranks from 0 to {self.ranks - 1}, each of them once")
         return members

@@ -11,12 +11,14 @@ from flitlab._core import ConfigError
 from flitlab.programs import Program
 from flitlab.workloads.graph import Call, Compute, Graph, Receive, Send
 
+MOST_RANKS = 2**20
 COOKIE = 4223  # the first eight bytes of a binary file
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _OPTIONS = r"(?:\s+tag\s+(?P<tag>-?\d+))?(?P<places>(?:\s+(?:cpu|nic)\s+\d+)*)"
 _LABEL = r"(?:(?P<label>[A-Za-z]\w*)\s*:\s*)?"
-_CALL = re.compile(rf"{_LABEL}(?:(?P<send>send)|(?P<recv>recv))\s+(?P<bytes>\d+)\s*b\s+(?:to|from)\s+(?P<peer>-?\d+)"
-                   rf"{_OPTIONS}|{_LABEL.replace('label', 'label2')}calc\s+(?P<time>\d+)(?P<cpus>(?:\s+cpu\s+\d+)?)")
+_CALL = re.compile(rf"{_LABEL}(?:(?P<send>send)|(?P<recv>recv))\s+(?P<bytes>\d{{1,18}})\s*b\s+(?:to|from)\s+"
+                   rf"(?P<peer>-?\d+){_OPTIONS}|{_LABEL.replace('label', 'label2')}calc\s+(?P<time>\d{{1,18}})"
+                   r"(?P<cpus>(?:\s+(?:cpu|nic)\s+\d+)*)")
 _NEEDS = re.compile(r"(?P<call>[A-Za-z]\w*)\s+(?P<kind>i?requires)\s+(?P<needed>[A-Za-z]\w*)")
 _RANK = re.compile(r"rank\s+(\d+)\s*\{")
 _NODE = struct.Struct("<IbIQIBBIIII")
@@ -55,6 +57,8 @@ def _text(data: bytes, name: str, cycle_ns: float) -> Graph:
         if graph is None:
             if not (found := re.fullmatch(r"num_ranks\s+(\d+)", line)) or not int(found[1]):
                 raise ConfigError(f"{where}: {line!r}: a GOAL file begins with the line num_ranks N.")
+            if len(found[1]) > 7 or int(found[1]) > MOST_RANKS:
+                raise ConfigError(f"{where}: {line!r}: at most {MOST_RANKS} ranks are possible.")
             graph = Graph(int(found[1]), name)
         elif rank is None:
             if not (found := _RANK.fullmatch(line)) or int(found[1]) >= len(graph.calls) or int(found[1]) in seen:
@@ -67,7 +71,8 @@ def _text(data: bytes, name: str, cycle_ns: float) -> Graph:
             for call, starts, needed, place in later:
                 for label in (call, needed):
                     if label not in labels:
-                        raise ConfigError(f"{place}: there is no label {label} in rank {rank}.")
+                        raise ConfigError(f"{place}: there is no label {label} in rank {rank}. Labels are valid within "
+                                          "their rank; correct it, or add the call.")
                 after = graph.calls[rank][labels[call]]
                 (after.after_start if starts else after.after).append(labels[needed])
             rank, later = None, []
@@ -76,15 +81,16 @@ def _text(data: bytes, name: str, cycle_ns: float) -> Graph:
         elif found := _CALL.fullmatch(line):
             label = found["label"] or found["label2"]
             if label in labels:
-                raise ConfigError(f"{where}: label {label} is used twice in rank {rank}.")
+                raise ConfigError(f"{where}: label {label} is used twice in rank {rank}. Choose another one.")
             if label:
                 labels[label] = len(graph.calls[rank])
             places = re.findall(r"cpu\s+(\d+)", found["places"] or found["cpus"] or "")
             graph.calls[rank].append(Call([_part(found, where, cycle_ns)], processor=int(places[0]) if places else 0,
                                           where=f"line {number}"))
         else:
-            raise ConfigError(f"{where}: {line!r} is not a call of GOAL: send BYTESb to RANK [tag T], recv BYTESb from "
-                              "RANK [tag T], calc TIME, or A requires B.")
+            raise ConfigError(f"{where}: {line!r} is not a call of GOAL: [LABEL:] send BYTESb to RANK [tag T] [cpu C] "
+                              "[nic N], recv BYTESb from RANK with the same options, calc TIME [cpu C], or A requires "
+                              "B, A irequires B.")
     if graph is None or rank is not None:
         raise ConfigError(f"{name}: the file ends {'before num_ranks' if graph is None else f'within rank {rank}'}.")
     return graph
@@ -105,8 +111,8 @@ def _binary(data: bytes, name: str, cycle_ns: float) -> Graph:
         return struct.unpack_from(layout, data, at)
 
     ranks, _, _ = take("<IBB", 8, "the header")
-    if not ranks:
-        raise ConfigError(f"{name}: byte 8: the file has no ranks.")
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ConfigError(f"{name}: byte 8: the file has {ranks} ranks; 1 to {MOST_RANKS} are possible.")
     spans = [take("<QQ", 14 + 16 * rank, "the table of ranks") for rank in range(ranks)]
     graph = Graph(ranks, name)
     for rank, (start, _) in enumerate(spans):

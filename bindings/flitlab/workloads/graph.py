@@ -52,8 +52,9 @@ class Call:
 
 
 class _Chains:
-    """The calls of a node, divided into chains. A call joins a chain if it has to wait for the chain's last call
-    anyway; sends that nothing waits for do not count, because the chain does not wait for them either."""
+    """The calls of a node, divided into chains. A call joins a chain if it has to wait for all that the chain has
+    waited for anyway. Sends that nothing waits for do not count, because the chain does not wait for them either; but
+    what they wait for does."""
 
     def __init__(self, node: int, calls: list[Call], name: str):
         self.calls = calls
@@ -66,6 +67,8 @@ class _Chains:
         self.posted = [i not in waited and len(call.parts) == 1 and isinstance(call.parts[0], Send)
                        for i, call in enumerate(calls)]  # sends that nothing waits for
         self._blocking: list[int] = []  # [chain] position of its last call that is not such a send
+        # [chain] what must have ended, beside that call, before the chain can continue; None: the chain is complete
+        self._floor: list[dict[int, int] | None] = []
         # [call] for each chain, the last position that has ended when the call begins
         self._known: list[dict[int, int]] = [{} for _ in calls]
         for i in self._order(node, name):
@@ -100,12 +103,14 @@ class _Chains:
         for needed in call.after_start:
             _raise(ended, self._known[needed])
         fits = [c for c, last in enumerate(self._blocking)
-                if last <= ended.get(c, -1) and self.calls[self.chains[c][0]].processor == call.processor]
+                if last <= ended.get(c, -1) and _covers(ended, self._floor[c])
+                and self.calls[self.chains[c][0]].processor == call.processor]
         direct = {self.chain[needed] for needed in call.after}
         chain = next((c for c in fits if c in direct), fits[0] if fits else len(self.chains))
         if chain == len(self.chains):
             self.chains.append([])
             self._blocking.append(-1)
+            self._floor.append({})
         self.chain[i], self.position[i] = chain, len(self.chains[chain])
         # Calls that the chain itself, or other calls waited for, make known need no wait of their own.
         known = {chain: self._blocking[chain]}
@@ -123,7 +128,15 @@ class _Chains:
                 _raise(known, self._known[needed])
         self._known[i] = known
         if not self.posted[i]:
-            self._blocking[chain] = self.position[i]
+            self._blocking[chain], self._floor[chain] = self.position[i], {}
+        elif self.start_waits[i]:
+            self._floor[chain] = None
+        elif self.waits[i]:
+            self._floor[chain] = {**(self._floor[chain] or {}), **{c: p for c, p in known.items() if c != chain}}
+
+
+def _covers(ended: dict[int, int], floor: dict[int, int] | None) -> bool:
+    return floor is not None and all(ended.get(chain, -1) >= position for chain, position in floor.items())
 
 
 def _raise(known: dict[int, int], more: dict[int, int]) -> None:

@@ -48,6 +48,8 @@ def read_msccl(path: Path, size: int, combine: float) -> Program:
     for gpu in top.findall("gpu"):
         for block in gpu.findall("tb"):
             key = _number(gpu, "id", path), _number(block, "id", path)
+            if key in blocks:
+                raise ConfigError(f"{path}: GPU {key[0]} has two thread blocks {key[1]}. Give them different numbers.")
             send, receive, channel = (_number(block, name, path) for name in ("send", "recv", "chan"))
             blocks[key] = _Block(len(blocks), key[0], send, receive, channel, block.findall("step"))
     if not blocks or max(gpu for gpu, _ in blocks) >= gpus:
@@ -76,8 +78,13 @@ class _Steps:
                  combine: float):
         self.path, self.program, self.blocks = path, program, blocks
         self.size, self.chunks, self.combine = size, chunks, combine
-        self.receivers = {(b.gpu, b.receive, b.channel): b.rank for b in blocks.values() if b.receive >= 0}
-        self.senders = {(b.gpu, b.send, b.channel): b.rank for b in blocks.values() if b.send >= 0}
+        self.receivers: dict[tuple[int, int, int], int] = {}
+        self.senders: dict[tuple[int, int, int], int] = {}
+        for b in blocks.values():
+            for ends, peer in ((self.receivers, b.receive), (self.senders, b.send)):
+                if peer >= 0 and ends.setdefault((b.gpu, peer, b.channel), b.rank) != b.rank:
+                    raise ConfigError(f"{path}: two thread blocks of GPU {b.gpu} exchange messages with GPU {peer} in "
+                                      f"the same direction on channel {b.channel}. Use another channel for one.")
 
     def add(self) -> None:
         tags: dict[tuple[int, int], int] = defaultdict(int)
@@ -109,6 +116,10 @@ class _Steps:
             self._fail(block, i, f"type {kind!r} is unknown: it must be one of {', '.join(_STEPS)}")
         receives, combines, sends = _STEPS[kind]
         count = _number(step, "cnt", self.path)
+        if min(count, _number(step, "srcoff", self.path, 0), _number(step, "dstoff", self.path, 0)) < 0:
+            self._fail(block, i, "cnt, srcoff and dstoff must not be negative")
+        if _number(step, "s", self.path, i) != i:
+            self._fail(block, i, f"it has the number s = {step.get('s')}: steps are in order, from 0")
         if receives:
             sender = self.senders.get((block.receive, block.gpu, block.channel))
             if sender is None:
