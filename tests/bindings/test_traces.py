@@ -213,3 +213,9 @@ def test_what_does_not_fit_is_named(tmp_path):
     metro = fl.load("metro-figure3").set("endpoint.stalls", False).with_traffic(
         {"traffic.mode": "trace", "traffic.trace_file": str(EXAMPLE), "traffic.flit_bytes": 1})
     assert "terminals of this network cannot identify" in message_of(lambda: run(metro))
+
+
+def test_links_do_not_hold_binary_traces():
+    assert "links hold files of text" in message_of(lambda: fl.share("vc-netrace"))
+    rows = fl.load("vc-mesh-8x8").with_trace([(0, 0, 63, 4)])
+    assert fl.share(rows)

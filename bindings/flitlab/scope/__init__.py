@@ -20,9 +20,11 @@ MODULES = ("state", "recording", "arbitration", "journey", "blocked", "circuits"
 
 
 def is_in_page(given: Mapping[str, Any], most_drawn: int) -> bool:
-    """Returns whether the web page includes a shipped configuration: the scope draws all of its routers. Larger
-    networks are too slow in a browser. given: parameters by dotted path; most_drawn: routers that the scope draws."""
-    return prod(given.get("topology.shape", [1])) <= most_drawn
+    """Returns whether the web page includes a shipped configuration: the scope draws all of its routers (larger
+    networks are too slow in a browser), and its files are text. given: parameters by dotted path; most_drawn: routers
+    that the scope draws."""
+    return (prod(given.get("topology.shape", [1])) <= most_drawn
+            and not str(given.get("traffic.trace_file", "")).endswith(".tra"))
 
 
 @cache
