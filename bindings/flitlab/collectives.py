@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, shown
 from flitlab.experiment import Experiment, Given, experiment_of
-from flitlab.operations import Schedule, bytes_of
+from flitlab.operations import Schedule, bytes_of, check_algorithm
 from flitlab.programs import Program
 from flitlab.schedules import ALGORITHMS, Shape
 
@@ -145,9 +145,7 @@ def _algorithms(operation: str, algorithm: Any, shape: Shape, dimensions: Any) -
                 and (name != "by_dimension" or len(shape.dimensions) > 1)]
     names = [algorithm] if isinstance(algorithm, str) else list(algorithm)
     for name in names:
-        if name not in known:
-            raise ConfigError(f"algorithm = {shown(name)}: for {operation} it must be one of {', '.join(known)}."
-                              f"{did_you_mean(name, known)}")
+        check_algorithm(operation, name, "algorithm")
     return names
 
 

@@ -78,11 +78,7 @@ class Experiment:
 
     def _converted(self, program: str) -> bytes | None:
         """Returns the file of calls of a program in another simulator's format; None if it is not in one."""
-        path = Path(self.base_dir, program)
-        if not workloads.format_of(path):
-            return None
-        cycle_ns, status = self._given.get("run.cycle_ns", 1), path.stat()
-        return workloads.text_of(str(path), status.st_mtime_ns, status.st_size, cycle_ns)
+        return workloads.text_of(Path(self.base_dir, program), self._given.get("run.cycle_ns", 1))
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:

@@ -90,9 +90,10 @@ def _configuration(experiment: Experiment) -> dict[str, str]:
         found["config"] = experiment.name
     else:
         given = _without_defaults(experiment, given, texts)
-    if texts.get(TRACE, b"").startswith(b"UTJH"):
-        raise ConfigError(f"{TRACE}: links hold files of text, and this one is a trace of Netrace. Share the "
-                          "configuration and the file instead.")
+    for path, text in texts.items():
+        if b"\0" in text:
+            raise ConfigError(f"{path}: links hold files of text, and {given[path]} is binary. Share the configuration "
+                              "and the file instead.")
     found |= {path: _text(value) for path, value in given.items() if path not in base or base[path] != value}
     found |= {path: "" for path in base if path not in given}
     return found | {TEXT + path: _coded(text) for path, text in texts.items() if base_texts.get(path) != text}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.arguments import shown
+from flitlab.arguments import did_you_mean, shown
 from flitlab.programs import Program, Rank
 from flitlab.schedules import ALGORITHMS, Algorithm, Blocks, Shape, Step
 
@@ -29,6 +29,14 @@ def bytes_of(size: Any) -> int:
         raise ConfigError(f"size = {shown(size)}: it must be a whole number of bytes, at least 1, or a number with a "
                           f"unit ({', '.join(filter(None, _UNITS))}), for example \"1MB\".")
     return int(number)
+
+
+def check_algorithm(operation: str, name: Any, where: str) -> None:
+    """Raises ConfigError unless an operation has an algorithm of this name. where: what names it, for the message."""
+    known = ALGORITHMS[operation]
+    if name not in known:
+        raise ConfigError(f"{where} = {shown(name)}: for {operation} it must be one of {', '.join(known)}."
+                          f"{did_you_mean(str(name), known)}")
 
 
 class Schedule:

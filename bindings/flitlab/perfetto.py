@@ -41,8 +41,9 @@ def message(field: int, value: bytes) -> bytes:
 class Writer:
     """Writes a trace to a binary file. A cycle is a nanosecond, the unit of Perfetto's clock.
 
-    Field numbers are those of protos/perfetto/trace/ in Perfetto's sources. ``group`` and ``track`` return numbers of
-    tracks (uuid). Slices of a track must not overlap, except that one may contain another: see :class:`Lanes`.
+    The numbers of fields are in Perfetto's sources, folder protos/perfetto/trace. ``group``, ``track`` and ``counter``
+    return the number of the new track, its uuid. Two slices of a track must not overlap, unless one contains the other;
+    :class:`Lanes` is for slices that overlap.
     """
 
     def __init__(self, file: BinaryIO):
@@ -83,7 +84,8 @@ class Writer:
         self._event(track, cycle, _BEGIN, self._label(name, category, shared), args)
 
     def end(self, track: int, cycle: int, args: Mapping[str, Annotation] | None = None) -> None:
-        """Ends the latest slice that has begun on a track. The viewer adds ``args`` to those of its beginning."""
+        """Ends the slice of a track that has begun last and has not ended. The viewer shows ``args`` beside the
+        arguments that the slice got when it began."""
         self._event(track, cycle, _END, b"", args)
 
     def instant(self, track: int, cycle: int, name: str, category: str = "",

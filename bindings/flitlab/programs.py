@@ -210,8 +210,8 @@ class Program:
         """Places a rank on a terminal, which may have several ranks. They exchange messages without the network, and
         the network interface takes their messages in turn.
 
-        processor: a number. Ranks of a terminal with the same number use one processor, one at a time: of those that
-        wait, the one with the lowest number comes first. None: a processor of its own."""
+        processor: a number. Ranks of a terminal with the same number share a processor, and use it one at a time. If
+        several ranks wait for it, the rank with the lowest number is next. None: a processor of its own."""
         number, where = int(_field("rank", rank)), int(_field("terminal", terminal))
         if not 0 <= number < self.ranks or not 0 <= where < MOST_RANKS:
             raise ConfigError(f"place({rank}, {terminal}): ranks are numbered 0 to {self.ranks - 1}, terminals 0 to "

@@ -19,9 +19,9 @@ from typing import Any
 
 from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, is_number, shown, whole
-from flitlab.operations import Schedule
+from flitlab.operations import Schedule, check_algorithm
 from flitlab.programs import Program, Rank
-from flitlab.schedules import ALGORITHMS, Shape
+from flitlab.schedules import Shape
 
 # Tags of messages, by their purpose.
 TENSOR, EXPERT, PIPELINE, DATA, EMBEDDING = range(1, 6)
@@ -236,21 +236,14 @@ class _Worker:
 
 
 def _whole(least: int, **numbers: Any) -> dict[str, int]:
-    """Returns numbers of any type as ints. Raises ConfigError for those that are not whole, or too small."""
+    """Returns the numbers, by name, as Python integers. Raises ConfigError if one of them is not whole, or is less than
+    ``least``."""
     found = {}
     for name, value in numbers.items():
         if (number := whole(value)) is None or number < least:
             raise ConfigError(f"{name} = {shown(value)}: it must be a whole number, at least {least}.")
         found[name] = number
     return found
-
-
-def _algorithms(**given: Any) -> dict[str, str]:
-    for operation, name in given.items():
-        if name not in ALGORITHMS[operation]:
-            raise ConfigError(f"{operation} = {shown(name)}: it must be one of {', '.join(ALGORITHMS[operation])}."
-                              f"{did_you_mean(name, ALGORITHMS[operation])}")
-    return given
 
 
 def transformer(*, layers: int, hidden: int, sequence: int, flops_per_cycle: float, micro_batch: int = 1,
@@ -328,7 +321,10 @@ def transformer(*, layers: int, hidden: int, sequence: int, flops_per_cycle: flo
     if gradients not in _GRADIENTS:
         raise ConfigError(f"gradients = {shown(gradients)}: it must be {' or '.join(_GRADIENTS)}."
                           f"{did_you_mean(gradients, _GRADIENTS)}")
-    algorithms = _algorithms(allreduce=allreduce, reduce_scatter=reduce_scatter, allgather=allgather, alltoall=alltoall)
+    algorithms = {"allreduce": allreduce, "reduce_scatter": reduce_scatter, "allgather": allgather,
+                  "alltoall": alltoall}
+    for operation, algorithm in algorithms.items():
+        check_algorithm(operation, algorithm, operation)
     step = _Step(**numbers, flops_per_cycle=flops_per_cycle, gradients=gradients, algorithms=algorithms,
                  combine=combine, scale=scale)
     program = Program(step.tensor * step.data * step.pipeline, "transformer")

@@ -26,7 +26,8 @@ class Arranger {
  private:
   const Place& place(u32 rank) const { return draft_.places[rank]; }
 
-  /// Numbers the messages that a terminal receives: those of its first rank come first.
+  /// Gives numbers to the messages that a terminal receives: from 0 to those of its first rank, then to those of the
+  /// next rank, and so on.
   void number_messages() {
     Program& p = draft_.program;
     std::vector<u32> messages(draft_.places.size(), 0), base(draft_.places.size(), 0);

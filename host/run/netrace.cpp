@@ -12,7 +12,6 @@
 namespace flitlab {
 namespace {
 
-constexpr u64 kMark = 0x484A5455;  // the first four bytes
 constexpr u64 kHeaderBytes = 72, kRegionBytes = 24, kPacketBytes = 21;
 constexpr u32 kMostRegions = 65536, kMostNotes = 1 << 24;
 
@@ -123,7 +122,7 @@ class NetraceReader final : public TraceReader {
 };
 
 void NetraceReader::read_header() {
-  if (number(4, "the header") != kMark) fail_at(0, "this is not a Netrace file.");
+  number(4, "the header");  // is_netrace() has tested these bytes
   const u64 bits = number(4, "the header");
   float version = 0;
   const u32 version_bits = static_cast<u32>(bits);
@@ -229,9 +228,7 @@ void NetraceReader::load(Loader& loader) {
   u64 size = 0;
   std::vector<u64> waiting;
   loader(size, place_, read_, waiting);
-  if (size != size_)
-    throw ConfigError("traffic.trace_file = \"" + path_ +
-                      "\" has changed since the checkpoint was saved: its size is different.");
+  require_same_size(path_, size, size_);
   Loader::require(place_.offset <= size_ && place_.region <= chosen_.size() && waiting.size() % 2 == 0);
   waiting_.clear();
   for (std::size_t i = 0; i < waiting.size(); i += 2) {

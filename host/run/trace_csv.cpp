@@ -34,9 +34,7 @@ class CsvReader final : public TraceReader {
   void load(Loader& loader) override {
     u64 size = 0, offset = 0;
     loader(size, offset, line_, last_cycle_);
-    if (size != size_)
-      throw ConfigError("traffic.trace_file = \"" + path_ +
-                        "\" has changed since the checkpoint was saved: its size is different.");
+    require_same_size(path_, size, size_);
     Loader::require(offset <= size_);
     seek(offset);
   }

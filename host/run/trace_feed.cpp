@@ -70,9 +70,9 @@ void TraceFeed::queue(const TracePacket& packet, u64 now) {
   ++packets_;
 }
 
-/// Reads packets into the queues of their sources: those that may be created before the next exchange. With
-/// self-throttling these may be all packets of the file; then as many as fit the queues in the terminals' state, so
-/// that memory has a limit.
+/// Reads the packets that may be created before the next exchange, and puts them into the queues of their sources. With
+/// self-throttling that would be the whole file. So that memory has a limit, reading then stops when kTraceQueue
+/// packets per terminal wait here.
 void TraceFeed::read_until(u64 now) {
   std::size_t waiting = 0;
   if (self_throttling_)
@@ -89,7 +89,7 @@ void TraceFeed::read_until(u64 now) {
   }
 }
 
-/// Returns another packet that a packet in queues_ needs, and forgets it; kNone: there is none.
+/// Returns another packet that a packet in queues_ needs, and removes it from further_; kNone: there is none.
 u32 TraceFeed::take_further_need(u32 packet) {
   const auto found = further_.find(packet);
   if (found == further_.end()) return kNone;

@@ -18,6 +18,12 @@ constexpr Compression kCompressions[] = {
 
 }  // namespace
 
+void TraceReader::require_same_size(const std::string& path, u64 saved, u64 size) {
+  if (saved != size)
+    throw ConfigError("traffic.trace_file = \"" + path +
+                      "\" has changed since the checkpoint was saved: its size is different.");
+}
+
 std::unique_ptr<TraceReader> open_trace(const Experiment& e) {
   const TextSource source = e.text(param::traffic.trace_file);
   std::unique_ptr<std::istream> file = source.open(std::string(param::traffic.trace_file.path));

@@ -33,6 +33,10 @@ class TraceReader {
   /// load() throws ConfigError if the size of the file has changed.
   virtual void save(Saver& saver, bool again) const = 0;
   virtual void load(Loader& loader) = 0;
+
+ protected:
+  /// ConfigError if the size of a file differs from the size that has been saved.
+  static void require_same_size(const std::string& path, u64 saved, u64 size);
 };
 
 /// Opens the trace of an experiment and recognises its format. ConfigError if the file cannot be read.

@@ -7,8 +7,8 @@
 /// network interface. A packet is created at that time: software writes it no earlier.
 ///
 /// If a terminal has several ranks, each runs its own calls. The network interface takes the messages of one rank after
-/// the other. Ranks that share a processor use it one at a time; of those that wait, the one with the lowest number
-/// comes first.
+/// the other. Ranks that share a processor use it one at a time. If several ranks wait for it, the one with the lowest
+/// number is next.
 ///
 /// The view offers `v.t.traffic.program` (ProgramTable), `v.t.terminal_fields.program` (ProgramFields) and `v.shard`.
 #include "kernels/common/counters.hpp"

@@ -155,7 +155,7 @@ def test_damaged_chakra_files_are_named(tmp_path):
     ({"algorithms": {"sum": "ring"}}, "operations are allreduce"),
     ({"groups": {"1": 5}}, "is not a JSON file of the form"),
     ({"groups": {"1": [0, 0], "2": [2, 3]}}, "only ranks from 0 to 3, each of them once"),
-    ({"algorithms": {"allreduce": "rings"}}, "its algorithms are ring, recursive_doubling"),
+    ({"algorithms": {"allreduce": "rings"}}, "algorithms['allreduce'] = 'rings': for allreduce it must be one of ring"),
     ({"groups": "nothing.json"}, "nothing.json is not a JSON file of the form"),
 ])
 def test_wrong_arguments_are_named(arguments, part, tmp_path):
@@ -165,3 +165,10 @@ def test_wrong_arguments_are_named(arguments, part, tmp_path):
     assert part in str(error.value)
     with pytest.raises(fl.ConfigError, match="is not a file"):
         fl.read_program(tmp_path / "none")
+
+
+def test_a_change_of_any_file_is_seen(tmp_path):
+    path = write_trace(tmp_path, lambda rank, ranks: [(0, 4, [], [], 1, {})])
+    assert cycles(str(path)) == 1000
+    (tmp_path / "t.2.et").write_bytes(chakra([(0, 4, [], [], 700, {})]))
+    assert cycles(str(path)) == 700_000

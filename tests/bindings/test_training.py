@@ -208,7 +208,7 @@ def test_a_step_runs_beside_another_one():
     ({"experts": 2, "top_k": 3}, "top_k = 3: it must be at most experts = 2"),
     ({"experts": 2, "expert_every": 3}, "expert_every = 3: no layer has experts; it must be at most layers = 2"),
     ({"gradients": "alreduce"}, "gradients = 'alreduce': it must be allreduce or reduce_scatter. Did you mean allr"),
-    ({"allreduce": "rign"}, "allreduce = 'rign': it must be one of ring, .* Did you mean ring"),
+    ({"allreduce": "rign"}, "allreduce = 'rign': for allreduce it must be one of ring, .* Did you mean ring"),
     ({"data": 3, "gradients": "reduce_scatter", "reduce_scatter": "recursive_halving"}, "does not fit 3 ranks"),
     ({"flops_per_cycle": 1e-6}, "flops_per_cycle = 1e-06: a part of a layer takes 2560000000 cycles, and at most"),
 ])

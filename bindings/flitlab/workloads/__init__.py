@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.arguments import check_path, did_you_mean, shown
-from flitlab.operations import bytes_of
+from flitlab.arguments import check_path, did_you_mean, is_number, shown
+from flitlab.operations import bytes_of, check_algorithm
 from flitlab.programs import Program
 from flitlab.schedules import ALGORITHMS
-from flitlab.workloads.chakra import is_chakra, read_chakra
+from flitlab.workloads.chakra import files_of_trace, is_chakra, read_chakra
 from flitlab.workloads.goal import is_goal, read_goal
 from flitlab.workloads.msccl import is_msccl, read_msccl
 
@@ -62,7 +62,7 @@ def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: 
 
 
 def _check_number(name: str, value: Any, least: float, most: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+    if not is_number(value) or not least <= value <= most:
         raise ConfigError(f"{name} = {shown(value)}: it must be a number from {least:g} to {most:g}.")
 
 
@@ -74,9 +74,7 @@ def _algorithms(given: Mapping[str, str]) -> Mapping[str, str]:
         if operation not in ALGORITHMS:
             raise ConfigError(f"algorithms = {{{operation!r}: ...}}: operations are {', '.join(ALGORITHMS)}."
                               + did_you_mean(str(operation), ALGORITHMS))
-        if name not in ALGORITHMS[operation]:
-            raise ConfigError(f"algorithms = {{{operation!r}: {name!r}}}: its algorithms are "
-                              f"{', '.join(ALGORITHMS[operation])}." + did_you_mean(str(name), ALGORITHMS[operation]))
+        check_algorithm(operation, name, f"algorithms[{operation!r}]")
     return given
 
 
@@ -89,7 +87,16 @@ def _groups(given: str | os.PathLike | Mapping[str, Sequence[int]] | None) -> Ma
         raise ConfigError(f"groups: {given} is not a JSON file of the form {{\"1\": [0, 1, 2]}}: {error}.") from None
 
 
+def text_of(path: Path, cycle_ns: float) -> bytes | None:
+    """Returns the file of calls of a program in another format; None if it is in none. The result is kept until one of
+    the program's files changes."""
+    form = format_of(path)
+    if not form:
+        return None
+    states = [file.stat() for file in (files_of_trace(path) if form == "chakra" else [path])]
+    return _kept_text(path, cycle_ns, tuple((state.st_mtime_ns, state.st_size) for state in states))
+
+
 @functools.lru_cache(maxsize=8)
-def text_of(path: str, _date: int, _size: int, cycle_ns: float) -> bytes:
-    """Returns the file of calls of a program in another format; the result is kept until the file changes."""
+def _kept_text(path: Path, cycle_ns: float, _states: tuple[tuple[int, int], ...]) -> bytes:
     return read_program(path, cycle_ns=cycle_ns).text()

@@ -50,10 +50,10 @@ def is_chakra(path: Path, data: bytes) -> bool:
 
 def read_chakra(path: Path, cycle_ns: float, algorithms: Mapping[str, str], groups: Mapping[str, Sequence[int]],
                 flops_per_ns: float | None) -> Program:
-    """Returns the program of a trace. path: the file of one rank; those of the other ranks are beside it. algorithms:
-    operation -> algorithm of its collectives. groups: name of a group -> its ranks. flops_per_ns: speed of
-    computations that give their operations (num_ops) instead of a duration. Raises ConfigError."""
-    files = _files(path)
+    """Returns the program of a trace. path: the file of one rank, in the folder that has the files of all ranks.
+    algorithms: operation -> algorithm of its collectives. groups: name of a group -> its ranks. flops_per_ns: speed of
+    a rank, for computations that have a number of operations (num_ops) and no duration. Raises ConfigError."""
+    files = files_of_trace(path)
     graph = Graph(len(files), str(path))
     collectives: dict[tuple[int, ...], list[tuple[str, int]]] = {}
     for rank, file in enumerate(files):
@@ -74,7 +74,8 @@ def read_chakra(path: Path, cycle_ns: float, algorithms: Mapping[str, str], grou
     return graph.program()
 
 
-def _files(path: Path) -> list[Path]:
+def files_of_trace(path: Path) -> list[Path]:
+    """Returns the files of all ranks of a trace, of which ``path`` is one."""
     found = re.fullmatch(r"(.*)\.(\d+)\.(et|json)", path.name)
     if not found:
         return [path]

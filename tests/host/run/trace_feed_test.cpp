@@ -156,14 +156,14 @@ TEST(Trace, PacketsOvertakeThoseThatWait) {
   EXPECT_GT(sent[2].second, 1000u);
 }
 
-/// More packets wait than a terminal's queue and its list of further needs can hold.
+/// More packets wait than a terminal's queue can hold, and those in it need more packets than its list can hold: the
+/// packets that they need have 40 flits each and the same destination, so they arrive late.
 TEST(Trace, PacketsWaitOnTheHostUntilThereIsRoom) {
   std::vector<Line> lines;
-  for (u32 n = 0; n < 60; ++n) lines.push_back({10 * n, 1 + n % 15, 0, 1});
+  for (u32 n = 0; n < 60; ++n) lines.push_back({0, 1 + n % 15, 0, 40});
   for (u32 n = 0; n < 200; ++n) {
-    Line line{n, 0, 1 + n % 15, 1};
+    Line line{1, 0, 1 + n % 15, 1};
     for (u32 k = 0; k < 1 + n % 12; ++k) line.needs.push_back((n * 7 + k * 5) % 60);
-    line.cycle = 600;
     lines.push_back(line);
   }
   expect_naive_creations(lines, true);
