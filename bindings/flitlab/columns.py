@@ -97,6 +97,10 @@ class ResultColumns(Record):
     terminals: int
     # cycles: emulated
     cycles: int
+    # cycles: emulated one by one; the others were skipped, because the network was idle or a program repeated itself
+    stepped_cycles: int
+    # programs: why all cycles were stepped; empty: some were skipped
+    stepped_because: str
     # cycles: before the measurement window
     warmup_cycles: int
     # cycles: in the measurement window
@@ -141,11 +145,13 @@ class ResultColumns(Record):
     model: Model
 
     @overload
-    def __getitem__(self, name: Literal["version", "backend", "device", "state_hash", "verdict"]) -> str: ...
+    def __getitem__(self, name: Literal[
+        "version", "backend", "device", "stepped_because", "state_hash", "verdict"
+    ]) -> str: ...
     @overload
     def __getitem__(self, name: Literal[
-        "threads", "seed", "routers", "terminals", "cycles", "warmup_cycles", "measured_cycles", "drain_cycles",
-        "state_bytes", "packets.created", "packets.injected", "packets.delivered", "packets.dropped",
+        "threads", "seed", "routers", "terminals", "cycles", "stepped_cycles", "warmup_cycles", "measured_cycles",
+        "drain_cycles", "state_bytes", "packets.created", "packets.injected", "packets.delivered", "packets.dropped",
         "packets.in_flight", "packets.queued", "window_packets.created", "window_packets.delivered",
         "window_packets.dropped"
     ]) -> int: ...

@@ -49,7 +49,9 @@ class Result(ResultColumns):
         rows = [
             ("network", f"{v['routers']} routers, {v['terminals']} terminals, {v['channels']} channels"),
             ("run", f"{v['cycles']} cycles ({v['warmup_cycles']} warm-up, {v['measured_cycles']} measured, "
-                    f"{v['drain_cycles']} drain), seed {v['seed']}, {v['backend']}, {v['device']}"
+                    f"{v['drain_cycles']} drain"
+                    + (f", {v['stepped_cycles']} stepped" if v.get("stepped_cycles", v["cycles"]) < v["cycles"] else "")
+                    + f"), seed {v['seed']}, {v['backend']}, {v['device']}"
                     + ("" if v["warmup_steady"] else
                        "   WARNING: not steady after the longest automatic warm-up; set run.warmup_cycles")
                     + ("" if not v["window_capped"] else f"   {_precision(v)}; raise run.longest_window")),

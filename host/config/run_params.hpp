@@ -21,6 +21,14 @@ inline constexpr struct RunParams {
       .unit = "ns",
       .help = "Length of a cycle: converts the times in program files of other simulators (GOAL, Chakra).",
       .only_if = "traffic.mode=program"};
+  ParamRecord fast_forward{
+      .path = "run.fast_forward",
+      .type = ParamType::kBool,
+      .default_value = "true",
+      .help =
+          "Skips the cycles of a program in which the network repeats itself. Results and the final state are the "
+          "same; false: every cycle is stepped.",
+      .only_if = "traffic.mode=program"};
   ParamRecord warmup_cycles{
       .path = "run.warmup_cycles",
       .type = ParamType::kIntOrAuto,

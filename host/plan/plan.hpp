@@ -12,6 +12,7 @@
 #include "host/plan/bounds.hpp"
 #include "host/plan/columns.hpp"
 #include "host/plan/console.hpp"
+#include "host/plan/motion.hpp"
 #include "host/plan/snapshot.hpp"
 #include "host/topology/topology.hpp"
 #include "kernels/common/counters.hpp"
@@ -87,6 +88,8 @@ class Plan {
   virtual u64 next_change(u64) const { return kNever; }
   /// Makes the change that is due in the current cycle.
   virtual void change(Engine&, u32 /*replica*/) const {}
+  /// Returns how the state changes while the traffic repeats itself.
+  virtual Motion motion() const { return {.never = "only networks with router.kind = \"vc\" are skipped"}; }
   /// Returns the quantities that `flitlab inspect` shows, in order, each with its name.
   virtual std::vector<std::pair<std::string, double>> derived() const = 0;
 

@@ -122,6 +122,11 @@ void add_script_fields(ItemKind& kind, TerminalFields& fields, const TrafficTabl
 /// Adds the fields of a closed loop: transactions and queued replies.
 void add_loop_fields(ItemKind& kind, TerminalFields& fields, const TrafficTable& traffic, TrafficMode mode);
 
+/// Returns how the terminals' state changes while the traffic of a program repeats itself. A model adds its routers.
+Motion terminal_motion(const TrafficTable& traffic, TrafficMode mode, u32 slots, u32 vcs, u32 ring);
+/// Index in Motion::buffers of the descriptors of packets that arrive at terminals, a buffer for each VC.
+inline constexpr u32 kTerminalPackets = 0;
+
 /// Returns an item of a state. The caller must not change the item.
 Item<1> item_of(const std::vector<std::byte>& state, const StateLayout& layout, u32 kind, u32 index);
 

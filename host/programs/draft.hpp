@@ -34,7 +34,7 @@ struct Draft {
 inline constexpr u32 kCollectiveTag = 0x80000000u;
 
 /// Reads all lines, and replaces each collective by its sends, receives and computations.
-Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format);
+Draft read_draft(FieldFile& file, u32 terminals);
 
 /// Matches sends with receives: the k-th send with the k-th receive that has the same sender, receiver and tag. Assigns
 /// to each message its slot at the receiver.

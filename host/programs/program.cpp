@@ -10,7 +10,7 @@ namespace {
 /// Returns the program that terminals run. `by_rank`: gets the calls in the order of ranks, if it is not null.
 Program read(const TextSource& source, u32 terminals, const PacketFormat& format, Program* by_rank) {
   FieldFile file(param::traffic.program_file.path, source);
-  Draft draft = read_draft(file, terminals, format);
+  Draft draft = read_draft(file, terminals);
   match_messages(draft, file, format);
   check_that_it_ends(draft, file);
   if (by_rank) *by_rank = draft.program;

@@ -36,10 +36,7 @@ struct Group {
 
 class Reader {
  public:
-  Reader(FieldFile& file, u32 terminals, const PacketFormat& format)
-      : file_(file),
-        terminals_(terminals),
-        most_bytes_(std::min<u64>(u64{kMostMessagePackets} * format.payload_bytes, kNone - 1)) {}
+  Reader(FieldFile& file, u32 terminals) : file_(file), terminals_(terminals) {}
 
   /// Reads the file twice. The first pass only counts the calls, so that the second pass can store each call at its
   /// final position.
@@ -230,7 +227,7 @@ class Reader {
       switch (a) {
         case Argument::kPeer:
         case Argument::kRoot: arguments[a] = rank_of(i + 2, name); break;
-        case Argument::kBytes: arguments[a] = file_.number(i + 2, name, most_bytes_); break;
+        case Argument::kBytes: arguments[a] = file_.number(i + 2, name, kMostMessageBytes); break;
         case Argument::kTag: arguments[a] = file_.number(i + 2, name, kCollectiveTag - 1); break;
         case Argument::kCycles: arguments[a] = file_.number(i + 2, name, kMostCycles); break;
         case Argument::kHandle:
@@ -328,9 +325,9 @@ class Reader {
     const u32 tag = kCollectiveTag + 1 + a[Argument::kGroup];
     expand(collective, static_cast<u32>(group.ranks.size()), me, [&](CallKind call, u32 other, u64 amount) {
       if (call == CallKind::kCompute) return add(rank, {static_cast<u32>(amount), 0, 0, call});
-      if (amount > most_bytes_)
+      if (amount > kMostMessageBytes)
         file_.fail("this call would send messages of " + std::to_string(amount) + " bytes; at most " +
-                   std::to_string(most_bytes_) + " are possible. Gather in smaller portions.");
+                   std::to_string(kMostMessageBytes) + " are possible. Gather in smaller portions.");
       add(rank, {static_cast<u32>(amount), tag, group.ranks[other], call});
     });
   }
@@ -357,7 +354,6 @@ class Reader {
   u32 terminals_, ranks_ = 0;
   u32 ranks_line_ = 0;  ///< line that gives the number of ranks; 0: none
   bool ranks_given_ = false;
-  u64 most_bytes_;
   u32 total_ = 0;
   Draft* draft_ = nullptr;        ///< program to fill; null in the first pass, which only counts calls
   std::vector<RankState> state_;  ///< [ranks]
@@ -368,8 +364,6 @@ class Reader {
 
 }  // namespace
 
-Draft read_draft(FieldFile& file, u32 terminals, const PacketFormat& format) {
-  return Reader(file, terminals, format).read();
-}
+Draft read_draft(FieldFile& file, u32 terminals) { return Reader(file, terminals).read(); }
 
 }  // namespace flitlab

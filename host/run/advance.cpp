@@ -30,14 +30,14 @@ void advance_in_pieces(Engine& engine, WorkSlicer& slicer, u32 cycles, std::span
 
 }  // namespace
 
-void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles,
+void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Skips& skips, u32 cycles,
              std::span<const u32> active) {
   WorkSlicer slicer(plan.facts().cost);
-  advance(engine, plan, feeds, idle, cycles, active, slicer);
+  advance(engine, plan, feeds, skips, cycles, active, slicer);
 }
 
-void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles, std::span<const u32> active,
-             WorkSlicer& slicer) {
+void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Skips& skips, u32 cycles,
+             std::span<const u32> active, WorkSlicer& slicer) {
   require_time(engine.now(), cycles);
   while (cycles) {
     // Check before the host changes the state in this cycle, so that a run that is stopped here and resumed makes the
@@ -50,11 +50,19 @@ void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u
         if (feeds[replica]->due(engine.now())) feeds[replica]->exchange(engine, replica);
       const u32 offset = now % kTraceQueue;
       if (offset == 0)
-        if (const u32 skipped = idle.skip(engine, plan, feeds, cycles, active)) {
+        if (const u32 skipped = skips.idle.skip(engine, plan, feeds, cycles, active)) {
           cycles -= skipped;
           continue;
         }
       step = std::min<u64>(step, kTraceQueue - offset);
+    }
+    if (skips.repeats && active.size() == 1) {
+      const u64 most = skips.beyond ? kEndOfTime - now : cycles;
+      if (const u64 skipped = skips.repetition.skip(engine, active.front(), most)) {
+        cycles -= static_cast<u32>(std::min<u64>(cycles, skipped));
+        continue;
+      }
+      step = std::min<u64>(step, skips.repetition.pause(now));
     }
     u64 change = plan.next_change(now);
     if (change == now) {

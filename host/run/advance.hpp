@@ -5,7 +5,7 @@
 
 #include "host/plan/plan.hpp"
 #include "host/run/feed.hpp"
-#include "host/run/idle.hpp"
+#include "host/run/skips.hpp"
 #include "host/run/work_slicer.hpp"
 #include "kernels/engines/engine.hpp"
 
@@ -15,12 +15,13 @@ namespace flitlab {
 void require_time(Cycle now, u64 cycles);
 
 /// Advances the `active` replicas of an engine by `cycles`. Between cycles it applies the plan's changes (dead links,
-/// for example), feeds traces, skips idle time, and calls check_interrupt() two to four times a second. `feeds`: one
-/// for each replica, or empty. `slicer`: the caller keeps it from call to call, so that check_interrupt() is called as
-/// often if each call advances a few cycles only.
-void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles, std::span<const u32> active,
-             WorkSlicer& slicer);
+/// for example), feeds traces, skips what need not be stepped, and calls check_interrupt() two to four times a second.
+/// `feeds`: one for each replica, or empty. `slicer`: the caller keeps it from call to call, so that check_interrupt()
+/// is called as often if each call advances a few cycles only.
+void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Skips& skips, u32 cycles,
+             std::span<const u32> active, WorkSlicer& slicer);
 /// Advances in a single call: makes a new `slicer` for it.
-void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Idle& idle, u32 cycles, std::span<const u32> active);
+void advance(Engine& engine, const Plan& plan, const Feeds& feeds, Skips& skips, u32 cycles,
+             std::span<const u32> active);
 
 }  // namespace flitlab

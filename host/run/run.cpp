@@ -93,7 +93,8 @@ class Job {
       : experiments_(experiments), plan_(make_plan(experiments.front())), slicer_(plan_->facts().cost) {
     if (const std::string& why = plan_->facts().software_prerequisite; !why.empty())
       throw ConfigError(why + " A run has no such software.");
-    idle_ = std::make_unique<Idle>(experiments.front(), *plan_);
+    skips_ = std::make_unique<Skips>(experiments.front(), *plan_);
+    skips_->beyond = true;
     if (experiments.front().is({param::traffic.mode, "host"}))
       throw ConfigError(
           "traffic.mode = \"host\": the packets come from a program that steps the network, and a run has none. Use "
@@ -121,11 +122,17 @@ class Job {
   Progress advance() {
     const u32 epoch = cycles_of_epoch(experiments_.front());
     const std::vector<u32> running = active();
-    const u64 now = engine_->now(), skipped = idle_->skipped();
+    const u64 now = engine_->now(), skipped = skips_->skipped();
+    const Idle& idle = skips_->idle;
     if (end_of_epoch_ <= now)
-      end_of_epoch_ = now + (idle_->until() < now + epoch ? 1 : (idle_->until() - now) / epoch) * epoch;
-    flitlab::advance(*engine_, *plan_, feeds_, *idle_, static_cast<u32>(end_of_epoch_ - now), running, slicer_);
-    const double stepped = static_cast<double>(end_of_epoch_ - now - (idle_->skipped() - skipped));
+      end_of_epoch_ = now + (idle.until() < now + epoch ? 1 : (idle.until() - now) / epoch) * epoch;
+    while (engine_->now() < end_of_epoch_) {
+      const u32 cycles = static_cast<u32>(end_of_epoch_ - engine_->now());
+      flitlab::advance(*engine_, *plan_, feeds_, *skips_, cycles, running, slicer_);
+      // A program that repeats itself may have been skipped beyond the epoch; epochs end where they end without that.
+      end_of_epoch_ = std::max<u64>(end_of_epoch_, (engine_->now() + u64{epoch} - 1) / epoch * epoch);
+    }
+    const double stepped = static_cast<double>(end_of_epoch_ - now - (skips_->skipped() - skipped));
     router_cycles_ += static_cast<double>(running.size()) * stepped * plan_->topology().routers;
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const std::vector<Totals> totals = check_conservation(*engine_, *plan_, running);
@@ -139,6 +146,8 @@ class Job {
     Progress progress;
     for (u32 i : finished) {
       replicas_[i].result.wall_seconds = seconds;
+      replicas_[i].result.stepped_cycles = replicas_[i].result.cycles - skipped_before_ - skips_->skipped();
+      replicas_[i].result.stepped_because = why_stepped();
       replicas_[i].result.router_cycles_per_second = router_cycles_ / seconds;
       progress.finished.emplace(i, replicas_[i].result);
     }
@@ -155,7 +164,7 @@ class Job {
 
   void save(const std::string& path) {
     save_checkpoint(path, configuration_hash(experiments_), [this](Saver& saver) {
-      saver(engine_->now(), next_search_, end_of_epoch_);
+      saver(engine_->now(), next_search_, end_of_epoch_, skipped_before_ + skips_->skipped());
       for (u32 i = 0; i < replicas_.size(); ++i) {
         save_replica(saver, *engine_, i);
         replicas_[i].save(saver);
@@ -167,7 +176,8 @@ class Job {
   void load(const std::string& path) {
     load_checkpoint(path, configuration_hash(experiments_), [this](Loader& loader) {
       Cycle now = 0;
-      loader(now, next_search_, end_of_epoch_);
+      loader(now, next_search_, end_of_epoch_, skipped_before_);
+      Loader::require(skipped_before_ <= now);
       require_time(now, 0);
       if (end_of_epoch_ > now) require_time(now, end_of_epoch_ - now);
       for (u32 i = 0; i < replicas_.size(); ++i) {
@@ -180,6 +190,7 @@ class Job {
         check_loaded(*engine_, *plan_, i);
       }
       engine_->set_now(now);
+      skips_->repetition.forget();
       for (const auto& feed : feeds_) feed->load(loader);
     });
   }
@@ -194,6 +205,13 @@ class Job {
     const bool due = engine_->now() >= next_search_;
     while (next_search_ <= engine_->now()) next_search_ *= 2;
     return due;
+  }
+
+  /// Returns why all cycles of a program were stepped; "": they were not, or the traffic is no program.
+  std::string why_stepped() const {
+    if (!experiments_.front().is({param::traffic.mode, "program"}) || skipped_before_ + skips_->skipped()) return "";
+    if (const std::string& why = skips_->repetition.why_not(); !why.empty()) return why;
+    return experiments_.size() > 1 ? "several replicas advance together" : "the network did not repeat itself";
   }
 
   /// Evaluates an epoch of a replica. If the replica has stalled because of a deadlock, the error describes the
@@ -222,7 +240,8 @@ class Job {
   std::unique_ptr<Engine> engine_;
   u32 threads_ = 1;  ///< number of threads of the host
   Feeds feeds_;
-  std::unique_ptr<Idle> idle_;
+  std::unique_ptr<Skips> skips_;
+  u64 skipped_before_ = 0;  ///< cycles that were skipped before the checkpoint from which the job continued
   std::vector<Measurement> replicas_;
   u64 next_search_ = 0;
   /// Cycle at which the current epoch ends; if it is not after the present cycle, no epoch has begun.

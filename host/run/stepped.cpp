@@ -23,13 +23,14 @@ namespace flitlab {
 SteppedNetwork::SteppedNetwork(const Experiment& experiment, const std::string& backend, u32 threads, bool trace)
     : experiment_(experiment),
       plan_(make_plan(experiment)),
-      idle_(experiment_, *plan_),
+      skips_(experiment_, *plan_),
       slicer_(plan_->facts().cost),
       trace_(trace) {
   engine_ = plan_->make_engine({experiment_}, choose_engine(*plan_, 1, {backend, threads, trace}, kKeptStates));
   feeds_ = make_feeds({experiment_}, *plan_);
   if (!feeds_.empty()) host_ = dynamic_cast<HostFeed*>(feeds_.front().get());
   console_ = plan_->console();
+  skips_.repeats = !trace;  // every cycle has its events
 }
 
 const std::vector<std::byte>& SteppedNetwork::state() const {
@@ -41,11 +42,11 @@ void SteppedNetwork::advance(u32 cycles) {
   state_.clear();
   const u32 only[] = {0};
   if (!console_ || console_->period() == kNever)
-    return flitlab::advance(*engine_, *plan_, feeds_, idle_, cycles, only, slicer_);
+    return flitlab::advance(*engine_, *plan_, feeds_, skips_, cycles, only, slicer_);
   for (u32 part; cycles; cycles -= part) {
     part = std::min(cycles, console_->period());
     console_->exchange(*engine_);
-    flitlab::advance(*engine_, *plan_, feeds_, idle_, part, only, slicer_);
+    flitlab::advance(*engine_, *plan_, feeds_, skips_, part, only, slicer_);
   }
   console_->exchange(*engine_);
 }
@@ -141,6 +142,7 @@ Datum SteppedNetwork::call(std::string_view operation, Datum::Map arguments) {
     throw ConfigError(std::string(operation) + ": router.kind = \"" + experiment_.kind() +
                       "\" has no console: its routers have no registers and no operations.");
   state_.clear();
+  skips_.repetition.forget();
   return console_->call(*engine_, operation, std::move(arguments));
 }
 
@@ -266,6 +268,7 @@ void SteppedNetwork::save_state(Saver& saver) const {
 
 void SteppedNetwork::load_state(Loader& loader) {
   state_.clear();
+  skips_.repetition.forget();
   Cycle now = 0;
   loader(now);
   require_time(now, 0);

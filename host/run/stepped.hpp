@@ -10,7 +10,7 @@
 #include "host/plan/inspection.hpp"
 #include "host/plan/plan.hpp"
 #include "host/run/host_feed.hpp"
-#include "host/run/idle.hpp"
+#include "host/run/skips.hpp"
 #include "host/run/work_slicer.hpp"
 
 namespace flitlab {
@@ -135,7 +135,7 @@ class SteppedNetwork {
   mutable std::vector<std::byte> state_;  ///< copy of the state; empty: out of date
   Feeds feeds_;                           ///< one feed if packets come from the host; otherwise empty
   HostFeed* host_ = nullptr;              ///< the feed if the caller offers packets; otherwise null
-  Idle idle_;
+  Skips skips_;
   WorkSlicer slicer_;
   std::unique_ptr<Console> console_;  ///< null: the machine has no console
   bool trace_;

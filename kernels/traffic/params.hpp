@@ -310,10 +310,12 @@ inline constexpr struct TrafficParams {
       .default_value = "auto",
       .choices = "auto|file|ready",
       .help =
-          "Order in which a terminal creates the packets of a trace. file: in the order of the file, so a packet that "
-          "waits for another one stops those after it, and each packet can need one packet. ready: each as soon as its "
-          "cycle has come and all packets that it needs have arrived, among the next 64 packets of its source. auto: "
-          "ready for Netrace, file for CSV.",
+          "Order in which a terminal creates the packets of a trace. file: in the order of the file. A packet that "
+          "waits "
+          "delays all after it, and can need one other packet. ready: as soon as its cycle has come and the packets "
+          "that "
+          "it needs have arrived; each source considers its next 64 packets. auto: ready for Netrace, file for other "
+          "formats.",
       .only_if = "traffic.mode=trace"};
   ParamRecord self_throttling{
       .path = "traffic.self_throttling",
@@ -330,8 +332,8 @@ inline constexpr struct TrafficParams {
                             .min = 0,
                             .max = 65535,
                             .help =
-                                "Regions of a Netrace file to read, by rising number. The first one begins in cycle 0. "
-                                "Packets of regions that are left out count as arrived. Empty: all.",
+                                "Numbers of the regions of a Netrace file to read, rising; the first of them begins in "
+                                "cycle 0. No packet waits for packets of other regions. Empty: all regions.",
                             .only_if = "traffic.mode=trace"};
   ParamRecord source_packets{.path = "traffic.source_packets",
                              .type = ParamType::kInt,

@@ -41,8 +41,8 @@ struct PacketFormat {
   FLITLAB_HD u32 flits(u32 payload) const { return (payload + header_bytes + flit_bytes - 1) / flit_bytes; }
 };
 
-/// Most packets of a message, because they are counted in 16 bits.
-inline constexpr u32 kMostMessagePackets = 65535;
+/// Most bytes of a message.
+inline constexpr u32 kMostMessageBytes = kNone - 1;
 
 struct ProgramTable {
   u32 terminals = 0;
@@ -56,7 +56,7 @@ struct ProgramTable {
   /// software puts them into the network.
   u8 queued = 0;
   u32 ranks = 1;                   ///< ranks of each terminal
-  const u32* processor = nullptr;  ///< [terminals * ranks] number of each rank's processor at its terminal; null: 0
+  const u32* processor = nullptr;  ///< [terminals * ranks] number of each rank's processor; null if none is shared
   u32 processors = 0;              ///< most processors of a terminal; 0: ranks do not share processors
 };
 
@@ -71,7 +71,7 @@ void for_each_array(ProgramTable& t, F f) {
 
 struct ProgramControl {
   FLITLAB_MEMBERS(ProgramControl,
-    (u32, next, "", "next call of the program, counted from the terminal's first"),
+    (u32, next, "", "next call of the program, counted from the rank's first"),
     (u32, sending, "", "call whose packets are being passed to the network interface; `next`: no call"),
     (u32, handed, "packets", "packets of that call passed to the network interface"),
     (Cycle, busy_until, "cycle", "first cycle in which the next call may be made"),
@@ -86,7 +86,7 @@ static_assert(sizeof(ProgramControl) == 24);
 struct ProgramFields {
   FLITLAB_FIELDS(ProgramFields,
     (ProgramControl, control, t.programs() * t.ranks, "", "[rank of the terminal] progress of the program", "program"),
-    (u16, arrived, t.programs() * t.messages, "packets", "[message] packets of each message that have arrived",
+    (u32, arrived, t.programs() * t.messages, "packets", "[message] packets of each message that have arrived",
       "program_arrived"),
     (Cycle, latest, t.queued_program * t.messages, "cycle", "[message] arrival of the latest packet of each message",
       "program_latest"),

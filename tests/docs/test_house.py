@@ -39,7 +39,7 @@ RULES = [
     # One machine's code may use another's only if that is the canonical router.
     Rule("routers include no other but vc", "kernels/routers/{one}/", "kernels/routers/(?!({one}|vc)/)"),
     Rule("the host includes no bindings", "host/", "bindings/"),
-    Rule("the shared host includes no router", "host/(config|topology|routing|programs|plan|run)/",
+    Rule("the shared host includes no router", "host/(config|topology|routing|programs|plan|repetition|run)/",
          "(host|kernels)/routers/"),
     Rule("the host's routers include no other but vc", "host/routers/{one}/", "(host|kernels)/routers/(?!({one}|vc)/)"),
     Rule("only the registry names all routers", r"host/routers/(?!registry\.cpp$)[^/]+$",
@@ -52,7 +52,7 @@ RULES = [
 
 # The folders of shared C++ code. A file includes files of its own folder and of earlier ones.
 ORDER = ["kernels/common", "kernels/engines", "kernels/traffic", "host/config", "host/topology", "host/routing",
-         "host/programs", "host/plan", "host/run", "bindings/frames", "bindings/pybind", "bindings/page", "bindings/c"]
+         "host/programs", "host/plan", "host/repetition", "host/run", "bindings/frames", "bindings/pybind", "bindings/page", "bindings/c"]
 
 # Shared code: no file, identifier or string (on which code could branch) is named after a machine.
 BASE = (r"kernels/(common|engines|traffic)/|host/(config|topology|routing|programs|plan|run)/"

@@ -66,18 +66,18 @@ inline Value word(const char* text) { return std::string(text); }
 /// One replica of an experiment with its engine, by default on the CPU.
 struct Network {
   explicit Network(const Experiment& e, EngineChoice choice = {"cpu", 1, false, 1})
-      : plan(make_plan(e)), engine(plan->make_engine({e}, choice)), feeds(make_feeds({e}, *plan)), idle(e, *plan) {}
+      : plan(make_plan(e)), engine(plan->make_engine({e}, choice)), feeds(make_feeds({e}, *plan)), skips(e, *plan) {}
 
   void step(u32 cycles) {
     const u32 only[] = {0};
-    flitlab::advance(*engine, *plan, feeds, idle, cycles, only);
+    flitlab::advance(*engine, *plan, feeds, skips, cycles, only);
   }
   u64 total(TotalIndex t) { return engine->counters(0).total[t.value]; }
 
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Engine> engine;
   Feeds feeds;
-  Idle idle;
+  Skips skips;
 };
 
 }  // namespace flitlab::testing

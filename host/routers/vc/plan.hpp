@@ -19,6 +19,7 @@ class VcPlan final : public Plan {
   const Topology& topology() const override { return topology_; }
   const StateLayout& layout() const override { return layout_; }
   std::vector<Bound> bounds() const override;
+  Motion motion() const override;
   std::vector<std::pair<std::string, double>> derived() const override;
   std::string find_deadlock(const std::vector<std::byte>& state) const override;
   std::string router_name(u32 router) const override;

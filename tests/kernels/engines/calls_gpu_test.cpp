@@ -60,12 +60,12 @@ TEST_P(GpuCalls, PiecesOfLaterEpochsAreNotCutAgain) {
   const auto plan = make_plan(replicas.front());
   const auto engine = plan->make_engine(replicas, {"cuda", 1});
   Feeds feeds;
-  Idle idle(replicas.front(), *plan);
+  Skips skips(replicas.front(), *plan);
   WorkSlicer slicer(1, std::chrono::hours(1));  // pieces of 1, 2, 4 cycles, however slow the emulated device is
   const std::vector<u32> all{0, 1};
   const auto launches = [&] {
     device_calls();
-    advance(*engine, *plan, feeds, idle, 20, all, slicer);
+    advance(*engine, *plan, feeds, skips, 20, all, slicer);
     return device_calls()->launches;
   };
   EXPECT_GE(launches(), 5u);  // pieces of 1, 2, 4 and 8 cycles, and the rest
