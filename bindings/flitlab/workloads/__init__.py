@@ -93,16 +93,16 @@ def _groups(given: str | os.PathLike | Mapping[str, Sequence[int]] | None) -> Ma
         raise ConfigError(f"groups: {given} is not a JSON file of the form {{\"1\": [0, 1, 2]}}: {error}.") from None
 
 
-def text_of(path: Path, cycle_ns: float) -> bytes | None:
-    """Returns the file of calls of a program in another format; None if it is in none. The result is kept until one of
-    the program's files changes."""
+def converted(path: Path, cycle_ns: float) -> Program | None:
+    """Returns a program in the format of another tool; None if it is in none. The result is kept until one of the
+    program's files changes."""
     form = format_of(path)
     if not form:
         return None
     states = [file.stat() for file in (files_of_trace(path) if form == "chakra" else [path])]
-    return _kept_text(path, cycle_ns, tuple((state.st_mtime_ns, state.st_size) for state in states))
+    return _kept(path, cycle_ns, tuple((state.st_mtime_ns, state.st_size) for state in states))
 
 
 @functools.lru_cache(maxsize=8)
-def _kept_text(path: Path, cycle_ns: float, _states: tuple[tuple[int, int], ...]) -> bytes:
-    return read_program(path, cycle_ns=cycle_ns).text()
+def _kept(path: Path, cycle_ns: float, _states: tuple[tuple[int, int], ...]) -> Program:
+    return read_program(path, cycle_ns=cycle_ns)

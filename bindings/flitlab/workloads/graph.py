@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.programs import Program, Rank
+from flitlab.programs import MOST_CYCLES, Program, Rank
 
 
 @dataclass
@@ -159,6 +159,11 @@ class Graph:
         for node in nodes:
             first.append(first[-1] + max(1, len(node.chains)))
         program = Program(first[-1], self.name)
+        for calls in self.calls:
+            for call in calls:
+                for part in call.parts:
+                    if isinstance(part, Send):
+                        program._note_message(part.bytes or 0, call.where)
         ends = self._matched(nodes, first)
         tags: dict[tuple[int, int], int] = defaultdict(int)
         for number, node in enumerate(nodes):
@@ -195,6 +200,9 @@ class Graph:
             for i, call in enumerate(calls):
                 messages = [part for part in call.parts if isinstance(part, Message)]
                 ends[node, i] = [(0, 0)] * len(messages)
+                if long := [part for part in call.parts if isinstance(part, Compute) and part.cycles > MOST_CYCLES]:
+                    raise ConfigError(f"{self.name}: {call.where}: the computation takes {long[0].cycles} cycles: at "
+                                      f"most {MOST_CYCLES} are possible. Use a longer cycle (cycle_ns), or divide it.")
                 for k, part in enumerate(messages):
                     if not 0 <= part.peer < len(self.calls):
                         raise ConfigError(f"{self.name}: {call.where}: rank {part.peer} does not exist: ranks are "
@@ -212,6 +220,7 @@ class Graph:
                 tags[pair] += 1
                 ends[a, i][k] = pair[1], tags[pair]
                 ends[b, j][m] = pair[0], tags[pair]
+                self._check_sizes((a, i, k), (b, j, m))
             if len(sends) != len(receives):
                 node, i, _ = (sends if len(sends) > len(receives) else receives)[min(len(sends), len(receives))]
                 other = "receive" if len(sends) > len(receives) else "send"
@@ -219,6 +228,18 @@ class Graph:
                                   f"between ranks {key[0]} and {key[1]}: {len(sends)} are sent and {len(receives)} "
                                   "received.")
         return ends
+
+
+    def _message(self, node: int, call: int, k: int) -> Message:
+        return [part for part in self.calls[node][call].parts if isinstance(part, Message)][k]
+
+    def _check_sizes(self, send: tuple[int, int, int], receive: tuple[int, int, int]) -> None:
+        """send, receive: node, call and number of the message in the call."""
+        sent, expected = self._message(*send).bytes, self._message(*receive).bytes
+        if expected not in (None, sent):
+            begin, end = (self.calls[node][call].where for node, call, _ in (send, receive))
+            raise ConfigError(f"{self.name}: {end}: the message that rank {receive[0]} receives here has {sent} bytes "
+                              f"({begin}), not {expected}. Correct one of the two.")
 
 
 def _run(me: Rank, call: Call, ends: list[tuple[int, int]], posted: bool) -> None:
