@@ -54,7 +54,8 @@ def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: 
         if size is None:
             what = "an algorithm of MSCCL" if form == "msccl" else "a plan of MSCCL++"
             raise ConfigError(f"read_program: {where} is {what}: give the size of its buffer, for example "
-                              "size=\"1MB\".")
+                              f"fl.read_program(\"{where.name}\", size=\"1MB\"). The result is a value of "
+                              "traffic.program_file.")
         _check_number("combine", combine, 0, 1e6)
         return (read_msccl if form == "msccl" else read_plan)(where, bytes_of(size), combine)
     _check_number("cycle_ns", cycle_ns, 0.0001, 1e6)

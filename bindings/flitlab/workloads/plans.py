@@ -316,7 +316,8 @@ class _Block:
         awaited = [c for c in sources[kind.packet_sources:] if c.bytes]
         packets = kind.packet_targets < 99
         keys = [plan.new_key() for _ in reads]
-        parts = [Send(c.gpu, REQUEST_BYTES, ("request", key)) for c, key in zip(reads, keys, strict=True)]
+        parts: list[Send | Receive | Compute] = [Send(c.gpu, REQUEST_BYTES, ("request", key))
+                                                 for c, key in zip(reads, keys, strict=True)]
         parts += [Receive(c.gpu, c.bytes, key) for c, key in zip(reads, keys, strict=True)]
         if kind.adds and (cycles := round(self.plan.combine * sources[0].bytes * (len(sources) - 1))):
             parts.append(Compute(cycles))
@@ -343,7 +344,8 @@ class _Block:
     def _serve(self, op: Operation, reads: list[Chunks], keys: list[int]) -> None:
         """Adds the calls of other GPUs that answer the requests of a read, one after the other for a thread block."""
         for c, key in zip(reads, keys, strict=True):
-            parts = [Receive(self.gpu, REQUEST_BYTES, ("request", key)), Send(self.gpu, c.bytes, key)]
+            parts: list[Send | Receive | Compute] = [Receive(self.gpu, REQUEST_BYTES, ("request", key)),
+                                                     Send(self.gpu, c.bytes, key)]
             before = [self.servers[c.gpu]] if c.gpu in self.servers else []
             self.servers[c.gpu] = self.plan.add(c.gpu, Call(parts, before, where=op.where), list(before))
 
