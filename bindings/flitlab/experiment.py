@@ -15,7 +15,7 @@ from flitlab.arguments import check_path, did_you_mean, shown, writing
 from flitlab.booksim import ENDING, translate, translate_interface
 from flitlab.compiled import GRAPH, MATRIX, TABLE, VALUES, Graph, Pattern, Routes
 from flitlab.foreign_files import about_text, is_booksim
-from flitlab.programs import program_text
+from flitlab.programs import Program, program_text
 from flitlab.records import applies, parameters_of
 from flitlab.settings import flatten, plain
 from flitlab.toml import parse_toml, read_text
@@ -67,18 +67,19 @@ class Experiment:
         program = self._given.get(_PROGRAM)
         converted = self._converted(program) if isinstance(program, str) and _PROGRAM not in self._texts else None
         if converted is not None:
-            return _core.Experiment(self._given, self.base_dir, self._texts | {_PROGRAM: converted})
+            core = _core.Experiment(self._given, self.base_dir, self._texts | {_PROGRAM: converted.text()})
+            return _checked(core, converted)
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
             trace = None if TRACE in self._texts else trace_contents(self._given.get(TRACE), self.base_dir)
             return _core.Experiment(self._given, self.base_dir, self._texts | ({} if trace is None else {TRACE: trace}))
         given = {**self._given, _PROGRAM: getattr(program, "name", program)}
         terminals = _core.Experiment(given, self.base_dir, self._texts).terminals()
         program_calls = {_PROGRAM: program_text(program, self.base_dir, terminals)}
-        return _core.Experiment(given, self.base_dir, self._texts | program_calls)
+        return _checked(_core.Experiment(given, self.base_dir, self._texts | program_calls), program)
 
-    def _converted(self, program: str) -> bytes | None:
-        """Returns the file of calls of a program in another simulator's format; None if it is not in one."""
-        return workloads.text_of(Path(self.base_dir, program), self._given.get("run.cycle_ns", 1))
+    def _converted(self, program: str) -> Program | None:
+        """Returns a program in the format of another tool; None if it is not in one."""
+        return workloads.converted(Path(self.base_dir, program), self._given.get("run.cycle_ns", 1))
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:
@@ -172,9 +173,9 @@ class Experiment:
     def with_trace(self, packets: Any, order: str = "auto") -> Experiment:
         """Returns a copy whose traffic is a trace given in Python.
 
-        packets: a DataFrame with the columns cycle, source, destination, flits and perhaps needs (a number or a list:
-        rows whose packets must have arrived first, counted from 0), or rows of these numbers, for example an array
-        [packet][5]; a negative number in needs means none. Rows must be ordered by cycle. order:
+        packets: a DataFrame or pyarrow.Table with the columns cycle, source, destination, flits and perhaps needs (a
+        number or a list: rows whose packets must have arrived first, counted from 0), or rows of these numbers, for
+        example an array [packet][5]; a negative number in needs means none. Rows must be ordered by cycle. order:
         ``traffic.trace_order``. Raises ConfigError.
 
         >>> import flitlab as fl
@@ -239,7 +240,9 @@ class Experiment:
         if program is None:
             raise ConfigError('program_text(): the experiment has no program; set traffic.mode = "program" and '
                               "traffic.program_file.")
-        text = self._texts.get(_PROGRAM) or (self._converted(program) if isinstance(program, str) else None)
+        text = self._texts.get(_PROGRAM)
+        if not text and isinstance(program, str) and (converted := self._converted(program)):
+            text = converted.text()
         text = text or program_text(program, self.base_dir, self.core.terminals())
         return text or Path(self.base_dir, program).read_bytes(), str(getattr(program, "name", program))
 
@@ -401,6 +404,13 @@ def check_key(key: Any) -> None:
     if key not in parameter_paths():
         about = about_key(key)
         raise ConfigError(f"unknown key {key}.{' ' + about if about else did_you_mean(key, sorted(parameter_paths()))}")
+
+
+def _checked(core: _core.Experiment, program: str | Program) -> _core.Experiment:
+    """Raises ConfigError if messages of the file that a program was read from are too large; returns ``core``."""
+    if isinstance(program, Program) and (payload := core.flat().get("traffic.payload_bytes")):
+        program._check_messages(payload)
+    return core
 
 
 def _check_given(call: str, given: Any) -> None:

@@ -74,7 +74,9 @@ def check_number(name: str, value: Any, low: int, high: int) -> None:
 
 def in_page(name: str) -> bool:
     """Returns whether there is a shipped configuration of this name that the page includes."""
-    return name in shipped.configs() and is_in_page(load(name)._given, _core.Recorder.MOST_DRAWN)
+    if name not in shipped.configs() or shipped.needs_python(name):
+        return False
+    return is_in_page(load(name)._given, _core.Recorder.MOST_DRAWN)
 
 
 def _configuration(experiment: Experiment) -> dict[str, str]:

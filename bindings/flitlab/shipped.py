@@ -9,6 +9,10 @@ from pathlib import Path
 from flitlab._core import ConfigError
 from flitlab.arguments import writing
 
+# Folder in configs of the configurations that need Python, because their programs are in formats of other tools (GOAL,
+# Chakra). What reads configurations without Python, such as the web page, reads the files in configs only.
+WORKLOADS = "workloads"
+
 
 def folder(kind: str = "configs") -> Path:
     """Returns the folder "configs", "notebooks" or "book" (the textbook): in the package, or in a source tree at its
@@ -36,18 +40,28 @@ def copy_notebooks(to: Path, more: Mapping[str, str] | None = None) -> list[Path
 
 def configs() -> list[str]:
     """Returns the names of the configurations included with flitlab, for example for ``fl.run("vc-torus-8x8")``."""
-    return sorted(path.stem for path in folder().glob("*.toml"))
+    return [path.stem for path in _files()]
 
 
 def path_of(name: str) -> Path | None:
     """Returns the file of a configuration by its name, with or without folder and suffix; None without such a file."""
-    path = folder() / f"{Path(name).name.removesuffix('.toml')}.toml"
-    return path if path.is_file() else None
+    stem = Path(name).name.removesuffix(".toml")
+    return next((path for path in _files() if path.stem == stem), None)
+
+
+def needs_python(name: str) -> bool:
+    """Returns whether there is a configuration of this name that only Python can read."""
+    path = path_of(name)
+    return path is not None and path.parent != folder()
 
 
 def listing() -> list[tuple[str, str]]:
     """Returns (name, first sentence of the comment at the beginning of the file) for each configuration."""
-    return [(name, _first_sentence((folder() / f"{name}.toml").read_text(encoding="utf-8"))) for name in configs()]
+    return [(path.stem, _first_sentence(path.read_text(encoding="utf-8"))) for path in _files()]
+
+
+def _files() -> list[Path]:
+    return sorted([*folder().glob("*.toml"), *(folder() / WORKLOADS).glob("*.toml")], key=lambda path: path.stem)
 
 
 def _first_sentence(text: str) -> str:

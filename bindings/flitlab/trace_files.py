@@ -37,7 +37,7 @@ def trace_contents(name: Any, base_dir: str) -> mmap.mmap | bytes | None:
             status = os.fstat(file.fileno())
     except OSError:
         return None
-    form = next((form for mark, form in _FORMATS.items() if first.startswith(mark)), None)
+    form = _form_of(first)
     return _expanded(path, form, status.st_mtime_ns, status.st_size) if form else None
 
 
@@ -52,6 +52,8 @@ def _expanded(path: str, form: str, _date: int, _size: int) -> mmap.mmap | bytes
             else:
                 with _open_compressed(path, form) as compressed:
                     shutil.copyfileobj(compressed, file, 1 << 20)
+            file.flush()
+            _check_expanded(path, form, to)
     except (EOFError, OSError, ValueError, zlib.error) as error:
         raise ConfigError(f"{TRACE}: {path} cannot be expanded ({form}): {str(error).rstrip('.')}. The file is damaged "
                           f"or incomplete, or there is no room in {os.path.dirname(to)}.") from None
@@ -59,6 +61,18 @@ def _expanded(path: str, form: str, _date: int, _size: int) -> mmap.mmap | bytes
         if not os.fstat(file.fileno()).st_size:
             return b""
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _form_of(first: bytes) -> str | None:
+    return next((form for mark, form in _FORMATS.items() if first.startswith(mark)), None)
+
+
+def _check_expanded(path: str, form: str, to: str) -> None:
+    with open(to, "rb") as file:
+        inner = _form_of(file.read(4))
+    if inner:
+        raise ConfigError(f"{TRACE}: {path} ({form}) contains a file that is {inner} itself. A trace may be compressed "
+                          "once, and Parquet files are read as they are. Expand this file once.")
 
 
 def _open_compressed(path: str, form: str) -> BinaryIO:
@@ -93,13 +107,15 @@ def _check_columns(names: Iterable[str], where: str) -> None:
 
 
 def trace_text(rows: Any) -> bytes:
-    """Returns the text of a trace given in Python: a DataFrame with the columns cycle, source, destination, flits and
-    perhaps needs, or rows (cycle, source, destination, flits, needs...), for example an array. A negative number or
-    None in needs means no packet. Raises ConfigError."""
+    """Returns the text of a trace given in Python: a DataFrame or an Arrow table with the columns cycle, source,
+    destination, flits and perhaps needs, or rows (cycle, source, destination, flits, needs...), for example an array. A
+    negative number or None in needs means no packet. Raises ConfigError."""
     if hasattr(rows, "columns"):
-        _check_columns(rows.columns, "with_trace: the table")
-        columns = [*COLUMNS, *(["needs"] if "needs" in rows.columns else [])]
-        rows = zip(*(rows[name] for name in columns), strict=True)
+        schema = getattr(rows, "schema", None)  # pyarrow: columns are the values, the schema has their names
+        names = schema.names if hasattr(rows, "to_pylist") and hasattr(schema, "names") else rows.columns
+        _check_columns(names, "with_trace: the table")
+        columns = [rows[name] for name in (*COLUMNS, *(["needs"] if "needs" in names else []))]
+        rows = zip(*(column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns), strict=True)
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__") or getattr(rows, "ndim", 2) != 2:
         raise ConfigError(f"with_trace({shown(rows)}): it must be a table with the columns {', '.join(COLUMNS)} and "
                           f"perhaps needs, or rows of these numbers. A file is set as {TRACE}.")

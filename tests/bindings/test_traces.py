@@ -113,7 +113,7 @@ def test_random_traces_in_both_formats(tmp_path_factory, data):
     assert run(replay(file)).state_hash == run(own).state_hash
 
 
-@pytest.mark.parametrize("form", ["gzip", "bzip2", "zstd", "parquet", "rows", "array", "frame"])
+@pytest.mark.parametrize("form", ["gzip", "bzip2", "zstd", "parquet", "rows", "array", "frame", "arrow", "batch"])
 def test_every_form_is_the_same_trace(tmp_path, form):
     rows = rows_of(EXAMPLE.read_bytes())
     width = max(map(len, rows))
@@ -122,8 +122,9 @@ def test_every_form_is_the_same_trace(tmp_path, form):
     base = replay(EXAMPLE)
     expected = run(base).state_hash
     mesh = fl.Experiment({"topology.kind": "mesh", "topology.shape": [8, 8], "traffic.load": 0.1})
-    if form in ("rows", "array", "frame"):
-        given = {"rows": rows, "frame": frame,
+    if form in ("rows", "array", "frame", "arrow", "batch"):
+        given = {"rows": rows, "frame": frame, "arrow": pyarrow.Table.from_pandas(frame),
+                 "batch": pyarrow.RecordBatch.from_pandas(frame),
                  "array": np.array([row + [-1] * (width - len(row)) for row in rows])}[form]
         experiment = mesh.with_trace(given, order="ready")
         experiment.save(tmp_path / "kept.toml")
@@ -190,6 +191,17 @@ def test_compressed_files_that_cannot_be_expanded_are_named(tmp_path):
         assert "cannot be expanded" in text and name in text
 
 
+def test_a_file_that_is_compressed_twice_is_named(tmp_path):
+    pyarrow.parquet.write_table(pyarrow.table({"cycle": [0], "source": [0], "destination": [1], "flits": [1]}),
+                                tmp_path / "t.parquet")
+    once = gzip.compress(EXAMPLE.read_bytes())
+    for data, outer, inner in ((gzip.compress(once), "gzip", "gzip"), (bz2.compress(once), "bzip2", "gzip"),
+                               (gzip.compress((tmp_path / "t.parquet").read_bytes()), "gzip", "Parquet")):
+        (tmp_path / "twice").write_bytes(data)
+        text = message_of(lambda: fl.Experiment(replay(tmp_path / "twice")))
+        assert f"twice ({outer}) contains a file that is {inner} itself. A trace may be compressed once" in text
+
+
 @pytest.mark.parametrize(("rows", "part"), [
     ([(0, 1, 2)], "row 0 is (0, 1, 2): it must be cycle, source, destination, flits"),
     ([(0, 1, 2, 1), (0, -1, 2, 1)], "row 1 is (0, -1, 2, 1)"),
@@ -199,6 +211,8 @@ def test_compressed_files_that_cannot_be_expanded_are_named(tmp_path):
     (np.array([0, 0, 63, 4]), "it must be a table with the columns"),
     ([7], "row 0 is 7"),
     (pd.DataFrame({"cycle": [0]}), "has no column source, destination, flits"),
+    (pyarrow.table({"cycle": [0]}), "has no column source, destination, flits"),
+    (pyarrow.table({"cycle": [0], "source": [None], "destination": [1], "flits": [1]}), "row 0 is (0, None, 1, 1)"),
 ])
 def test_wrong_rows_are_named(rows, part):
     assert part in message_of(lambda: fl.load("vc-mesh-8x8").with_trace(rows))

@@ -1,4 +1,4 @@
-"""Programs of other simulators, read as they are: GOAL, MLCommons Chakra and MSCCL (docs/workloads.md)."""
+"""Programs of other tools, read as they are: GOAL, MLCommons Chakra, MSCCL and MSCCL++ (docs/workloads.md)."""
 
 from __future__ import annotations
 
@@ -17,40 +17,47 @@ from flitlab.schedules import ALGORITHMS
 from flitlab.workloads.chakra import files_of_trace, is_chakra, read_chakra
 from flitlab.workloads.goal import is_goal, read_goal
 from flitlab.workloads.msccl import is_msccl, read_msccl
+from flitlab.workloads.plans import is_plan, read_plan
 
 
 def format_of(path: Path) -> str:
-    """Returns the format of a file: "goal", "chakra" or "msccl"; "" if it is none of these, or cannot be read."""
+    """Returns the format of a file: "goal", "chakra", "msccl" or "plan"; "" if it is none of these, or cannot be
+    read."""
     try:
         with path.open("rb") as file:
             data = file.read(1 << 16)  # a file of GOAL may begin with a long comment
     except OSError:
         return ""
-    return "chakra" if is_chakra(path, data) else "goal" if is_goal(data) else "msccl" if is_msccl(data) else ""
+    if is_chakra(path, data):
+        return "chakra"
+    return "goal" if is_goal(data) else "msccl" if is_msccl(data) else "plan" if is_plan(data) else ""
 
 
 def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: Mapping[str, str] | None = None,
                  groups: str | os.PathLike | Mapping[str, Sequence[int]] | None = None,
                  flops_per_ns: float | None = None, size: Any = None, combine: float = 0.0) -> Program:
     """Reads a program: GOAL (text or binary), a trace of MLCommons Chakra (the file of one rank, NAME.RANK.et or
-    NAME.RANK.json, with the others beside it), a collective algorithm of MSCCL (XML), or a file of calls or TOML.
+    NAME.RANK.json, with the others beside it), a collective algorithm of MSCCL (XML), an execution plan of MSCCL++
+    (JSON), or a file of calls or TOML.
 
     cycle_ns: length of a cycle; GOAL and Chakra: times of the file are divided by it. algorithms (Chakra): operation ->
     algorithm of its collectives, as for :func:`flitlab.collective`; default: the first one, a ring for most. groups
     (Chakra): name -> ranks, or the JSON file with them. flops_per_ns (Chakra): speed of computations without a
-    duration, which otherwise take no time. size (MSCCL): bytes of the buffer, or text such as "1MB". combine (MSCCL):
-    cycles to add one byte to another. Raises ConfigError with the file and the place in it."""
+    duration, which otherwise take no time. size (MSCCL, MSCCL++): bytes of the buffer, or text such as "1MB". combine
+    (MSCCL, MSCCL++): cycles to add one byte to another. Raises ConfigError with the file and the place in it."""
     check_path(f"read_program({shown(path)})", path, "a file")
     where = Path(path)
     if not where.is_file():
         raise ConfigError(f"read_program: {where} is not a file.")
     form = format_of(where)
-    if form == "msccl":
+    if form in ("msccl", "plan"):
         if size is None:
-            raise ConfigError(f"read_program: {where} is an algorithm of MSCCL: give the size of its buffer, for "
-                              "example size=\"1MB\".")
+            what = "an algorithm of MSCCL" if form == "msccl" else "a plan of MSCCL++"
+            raise ConfigError(f"read_program: {where} is {what}: give the size of its buffer, for example "
+                              f"fl.read_program(\"{where.name}\", size=\"1MB\"). The result is a value of "
+                              "traffic.program_file.")
         _check_number("combine", combine, 0, 1e6)
-        return read_msccl(where, bytes_of(size), combine)
+        return (read_msccl if form == "msccl" else read_plan)(where, bytes_of(size), combine)
     _check_number("cycle_ns", cycle_ns, 0.0001, 1e6)
     if flops_per_ns is not None:
         _check_number("flops_per_ns", flops_per_ns, 1e-9, 1e12)
@@ -87,16 +94,16 @@ def _groups(given: str | os.PathLike | Mapping[str, Sequence[int]] | None) -> Ma
         raise ConfigError(f"groups: {given} is not a JSON file of the form {{\"1\": [0, 1, 2]}}: {error}.") from None
 
 
-def text_of(path: Path, cycle_ns: float) -> bytes | None:
-    """Returns the file of calls of a program in another format; None if it is in none. The result is kept until one of
-    the program's files changes."""
+def converted(path: Path, cycle_ns: float) -> Program | None:
+    """Returns a program in the format of another tool; None if it is in none. The result is kept until one of the
+    program's files changes."""
     form = format_of(path)
     if not form:
         return None
     states = [file.stat() for file in (files_of_trace(path) if form == "chakra" else [path])]
-    return _kept_text(path, cycle_ns, tuple((state.st_mtime_ns, state.st_size) for state in states))
+    return _kept(path, cycle_ns, tuple((state.st_mtime_ns, state.st_size) for state in states))
 
 
 @functools.lru_cache(maxsize=8)
-def _kept_text(path: Path, cycle_ns: float, _states: tuple[tuple[int, int], ...]) -> bytes:
-    return read_program(path, cycle_ns=cycle_ns).text()
+def _kept(path: Path, cycle_ns: float, _states: tuple[tuple[int, int], ...]) -> Program:
+    return read_program(path, cycle_ns=cycle_ns)

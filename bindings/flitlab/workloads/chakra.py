@@ -67,7 +67,8 @@ def read_chakra(path: Path, cycle_ns: float, algorithms: Mapping[str, str], grou
             if missing := [needed for needed in node.needs if needed not in numbers]:
                 raise ConfigError(f"{file}: node {node.id} ({node.name}) needs node {missing[0]}, which is not in the "
                                   "file.")
-            call = Call([], sorted({numbers[needed] for needed in node.needs}), where=f"node {node.id} ({node.name})")
+            call = Call([], sorted({numbers[needed] for needed in node.needs}),
+                        where=f"node {node.id} ({node.name}) of rank {rank}")
             parts = _Parts(file, node, rank, len(files), cycle_ns, algorithms, groups, flops_per_ns)
             parts.add(call, collectives, made)
             graph.calls[rank].append(call)

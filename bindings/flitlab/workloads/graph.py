@@ -5,12 +5,13 @@ and waits for calls of other chains."""
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.programs import Program, Rank
+from flitlab.programs import MOST_CYCLES, Program, Rank
 
 
 @dataclass
@@ -159,6 +160,10 @@ class Graph:
         for node in nodes:
             first.append(first[-1] + max(1, len(node.chains)))
         program = Program(first[-1], self.name)
+        for call in itertools.chain.from_iterable(self.calls):
+            for part in call.parts:
+                if isinstance(part, Send):
+                    program._note_message(part.bytes or 0, call.where)
         ends = self._matched(nodes, first)
         tags: dict[tuple[int, int], int] = defaultdict(int)
         for number, node in enumerate(nodes):
@@ -188,13 +193,17 @@ class Graph:
     def _matched(self, nodes: list[_Chains], first: list[int]) -> dict[tuple[int, int], list[tuple[int, int]]]:
         """Returns (node, call) -> for each of its messages, in order, the rank at the other end and a tag that no other
         message between the two ranks has."""
-        sent: dict[Any, list[tuple[int, int, int]]] = defaultdict(list)
-        taken: dict[Any, list[tuple[int, int, int]]] = defaultdict(list)
+        # (node, node, key) -> node, call, number of the message in the call, bytes
+        sent: dict[Any, list[tuple[int, int, int, int | None]]] = defaultdict(list)
+        taken: dict[Any, list[tuple[int, int, int, int | None]]] = defaultdict(list)
         ends: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for node, calls in enumerate(self.calls):
             for i, call in enumerate(calls):
                 messages = [part for part in call.parts if isinstance(part, Message)]
                 ends[node, i] = [(0, 0)] * len(messages)
+                if long := [part for part in call.parts if isinstance(part, Compute) and part.cycles > MOST_CYCLES]:
+                    raise ConfigError(f"{self.name}: {call.where}: the computation takes {long[0].cycles} cycles: at "
+                                      f"most {MOST_CYCLES} are possible. Use a longer cycle (cycle_ns), or divide it.")
                 for k, part in enumerate(messages):
                     if not 0 <= part.peer < len(self.calls):
                         raise ConfigError(f"{self.name}: {call.where}: rank {part.peer} does not exist: ranks are "
@@ -203,17 +212,21 @@ class Graph:
                         raise ConfigError(f"{self.name}: {call.where}: rank {node} exchanges a message with itself. "
                                           "Remove both ends.")
                     side, pair = (sent, (node, part.peer)) if isinstance(part, Send) else (taken, (part.peer, node))
-                    side[(*pair, part.key)].append((node, i, k))
+                    side[(*pair, part.key)].append((node, i, k, part.bytes))
         tags: dict[tuple[int, int], int] = defaultdict(int)
         for key in [*sent, *(key for key in taken if key not in sent)]:
             sends, receives = sent.get(key, []), taken.get(key, [])
-            for (a, i, k), (b, j, m) in zip(sends, receives, strict=False):
+            for (a, i, k, size), (b, j, m, expected) in zip(sends, receives, strict=False):
                 pair = first[a] + nodes[a].chain[i], first[b] + nodes[b].chain[j]
                 tags[pair] += 1
                 ends[a, i][k] = pair[1], tags[pair]
                 ends[b, j][m] = pair[0], tags[pair]
+                if expected not in (None, size):
+                    raise ConfigError(f"{self.name}: {self.calls[b][j].where}: the message that rank {b} receives here "
+                                      f"has {size} bytes ({self.calls[a][i].where}), not {expected}. Correct one of "
+                                      "the two.")
             if len(sends) != len(receives):
-                node, i, _ = (sends if len(sends) > len(receives) else receives)[min(len(sends), len(receives))]
+                node, i, *_ = (sends if len(sends) > len(receives) else receives)[min(len(sends), len(receives))]
                 other = "receive" if len(sends) > len(receives) else "send"
                 raise ConfigError(f"{self.name}: {self.calls[node][i].where}: no {other} is left for this message "
                                   f"between ranks {key[0]} and {key[1]}: {len(sends)} are sent and {len(receives)} "

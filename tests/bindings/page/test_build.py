@@ -31,7 +31,8 @@ def test_shipped_configurations_that_a_browser_can_take_are_there():
             assert name not in found
             continue
         if name not in found:
-            assert exp.derived()["routers"] > BUILDER.MOST_ROUTERS or exp.flat().get("traffic.trace_file")
+            assert (exp.derived()["routers"] > BUILDER.MOST_ROUTERS or exp.flat().get("traffic.trace_file")
+                    or fl.shipped.needs_python(name))
             continue
         c = found[name]
         texts = {path: text.encode() for path, text in c["texts"].items()}

@@ -94,10 +94,10 @@ TEST_F(Interrupt, PiecesGrowOnceAndStayLong) {
   testing::Network net(e);
   WorkSlicer slicer(16, std::chrono::hours(1));  // first piece: a cycle of 16 routers; no time limit
   const u32 only[] = {0};
-  advance(*net.engine, *net.plan, net.feeds, net.idle, 100, only, slicer);
+  advance(*net.engine, *net.plan, net.feeds, net.skips, 100, only, slicer);
   EXPECT_GE(polls, 6u);  // checks after 1, 2, 4, 8, 16 and 32 more cycles
   const u32 before = polls;
-  advance(*net.engine, *net.plan, net.feeds, net.idle, 64, only, slicer);
+  advance(*net.engine, *net.plan, net.feeds, net.skips, 64, only, slicer);
   EXPECT_LE(polls, before + 1);  // one more check if the machine was busy
 }
 
