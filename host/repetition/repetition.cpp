@@ -35,6 +35,11 @@ constexpr double kPolls = 100, kLooks = 4;
 
 double glance_ns(const Glance& g) { return kGlanceNs + kRankNs * static_cast<double>(g.controls.size()); }
 
+/// Returns whether all packets are measured, or none, whatever cycle they are created in.
+bool measures_all_or_none(const ReplicaRow& row) {
+  return row.window_begin == row.window_end || (row.window_begin == 0 && row.window_end >= kNever - 1);
+}
+
 bool is_power_of_two(u32 n) { return !(n & (n - 1)); }
 
 }  // namespace
@@ -166,7 +171,7 @@ void Repetition::account(Engine& engine, u32 replica) {
   const u64 now = engine.now(), moves = total_of(totals, Total::kFlitMoves);
   const u64 activity = moves + total_of(totals, Total::kPacketsCreated) + total_of(totals, Total::kFlitsInjected) +
                        total_of(totals, Total::kFlitsDelivered);
-  if (activity != activity_) quiet_since_ = now;
+  if (activity != activity_ || quiet_since_ == kNever) quiet_since_ = now;
   activity_ = activity;
   if (accounted_ <= now) {
     const double ns = kMoveNs * static_cast<double>(moves - moves_) +
@@ -252,7 +257,7 @@ u64 Repetition::look(Watch& w, Engine& engine, u32 replica, u64 most) {
 }
 
 u64 Repetition::skip(Engine& engine, u32 replica, u64 most) {
-  if (!period_ || most == 0) return 0;
+  if (!period_ || most == 0 || !measures_all_or_none(engine.row(replica))) return 0;
   const u64 now = engine.now();
   for (Watch& watch : watches_) {
     if (watch.due == now)

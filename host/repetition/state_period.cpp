@@ -70,7 +70,8 @@ StatePeriod::StatePeriod(const Plan& plan, const Motion& motion, TotalTable own)
     for (u32 i = 0; i < e.count; ++i) rules[e.kind].set(e.offset + i * e.stride, e.bytes, rule);
   };
   for (const std::string& name : motion.counters) set(find_elements(layout_, name), Rule::kCounter);
-  for (const char* name : {"terminal.program", "terminal.program_arrived", "terminal.program_latest"})
+  for (const char* name : {"terminal.program.next", "terminal.program.sending", "terminal.program.handed",
+                           "terminal.program_arrived", "terminal.program_latest"})
     set(find_elements(layout_, name), Rule::kElsewhere);
   for (const Motion::Buffers& b : motion.buffers) {
     add_buffers(b);
