@@ -67,15 +67,14 @@ class Experiment:
         program = self._given.get(_PROGRAM)
         converted = self._converted(program) if isinstance(program, str) and _PROGRAM not in self._texts else None
         if converted is not None:
-            core = _core.Experiment(self._given, self.base_dir, self._texts | {_PROGRAM: converted.text()})
-            return _checked(core, converted)
+            return _core.Experiment(self._given, self.base_dir, self._texts | {_PROGRAM: converted.text()})
         if program is None or (isinstance(program, str) and not program.endswith(".toml")):
             trace = None if TRACE in self._texts else trace_contents(self._given.get(TRACE), self.base_dir)
             return _core.Experiment(self._given, self.base_dir, self._texts | ({} if trace is None else {TRACE: trace}))
         given = {**self._given, _PROGRAM: getattr(program, "name", program)}
         terminals = _core.Experiment(given, self.base_dir, self._texts).terminals()
         program_calls = {_PROGRAM: program_text(program, self.base_dir, terminals)}
-        return _checked(_core.Experiment(given, self.base_dir, self._texts | program_calls), program)
+        return _core.Experiment(given, self.base_dir, self._texts | program_calls)
 
     def _converted(self, program: str) -> Program | None:
         """Returns a program in the format of another tool; None if it is not in one."""
@@ -404,13 +403,6 @@ def check_key(key: Any) -> None:
     if key not in parameter_paths():
         about = about_key(key)
         raise ConfigError(f"unknown key {key}.{' ' + about if about else did_you_mean(key, sorted(parameter_paths()))}")
-
-
-def _checked(core: _core.Experiment, program: str | Program) -> _core.Experiment:
-    """Raises ConfigError if messages of the file that a program was read from are too large; returns ``core``."""
-    if isinstance(program, Program) and (payload := core.flat().get("traffic.payload_bytes")):
-        program._check_messages(payload)
-    return core
 
 
 def _check_given(call: str, given: Any) -> None:

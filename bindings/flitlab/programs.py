@@ -39,7 +39,7 @@ TOML_CALLS = [call for call in CALLS if call not in ("notify", "after")]
 
 MOST_RANKS = 2**24
 MOST_CYCLES = 10**9  # of a computation
-MOST_MESSAGE_PACKETS = 65535
+MOST_MESSAGE_BYTES = 2**32 - 2
 MOST_STEPS = 50_000_000  # limit of the steps that a TOML program runs; a larger number is a typing error
 
 
@@ -161,7 +161,6 @@ class Program:
         self._groups: dict[tuple[int, ...], int] = {}
         self._places: dict[int, tuple[int, int | None]] = {}
         self._text: bytes | None = None
-        self._largest = (0, "")  # bytes of the largest message that a file has, and its place there
         self._ranks = [Rank(self, rank) for rank in range(self.ranks)]
 
     @classmethod
@@ -222,18 +221,11 @@ class Program:
         self._places[number] = (where, processor)
         self._text = None
 
-    def _note_message(self, bytes: int, where: str) -> None:
-        """Notes the place of a message in the file that the program was read from, for :meth:`_check_messages`."""
-        if bytes > self._largest[0]:
-            self._largest = bytes, where
-
-    def _check_messages(self, payload_bytes: int) -> None:
-        """Raises ConfigError if a message of the file that the program was read from has too many packets."""
-        most, (largest, where) = MOST_MESSAGE_PACKETS * payload_bytes, self._largest
-        if largest > most:
-            raise ConfigError(f"{self.name}: {where}: a message has {largest} bytes: at most {most} are possible, "
-                              f"{MOST_MESSAGE_PACKETS} packets of traffic.payload_bytes = {payload_bytes}. Raise "
-                              "traffic.payload_bytes, or divide the message.")
+    def _check_message(self, bytes: int, where: str) -> None:
+        """Raises ConfigError if a message is too long. where: its place in the file that the program is read from."""
+        if bytes > MOST_MESSAGE_BYTES:
+            raise ConfigError(f"{self.name}: {where}: a message has {bytes} bytes: at most {MOST_MESSAGE_BYTES} are "
+                              "possible. Divide it.")
 
     def __getitem__(self, rank: int) -> Rank:
         return self._ranks[rank]

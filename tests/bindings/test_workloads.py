@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flitlab as fl
-from flitlab.programs import MOST_CYCLES, MOST_MESSAGE_PACKETS
+from flitlab.programs import MOST_CYCLES, MOST_MESSAGE_BYTES
 from flitlab.workloads.graph import Call, Compute, Graph, Receive, Send, _Chains
 from tests.support.program_runs import MESH, cycles
 from tests.support.random_programs import NETWORKS, random_calls
@@ -311,14 +311,11 @@ def test_sizes_are_named_where_the_file_has_them(tmp_path):
     with pytest.raises(fl.ConfigError, match=r"t\.goal: line 8: the message that rank 1 receives here has 99 bytes "
                                              r"\(line 4\), not 100"):
         fl.read_program(path)
-    path.write_text(text.format(16_000_000, 16_000_000))
-    part = r"t\.goal: line 4: a message has 16000000 bytes: at most 15728400 are possible, 65535 packets of traffic"
-    for program in (str(path), fl.read_program(path)):
+    path.write_text(text.format(5_000_000_000, 5_000_000_000))
+    part = r"t\.goal: line 4: a message has 5000000000 bytes: at most 4294967294 are possible"
+    for read in (fl.read_program, lambda p: fl.Experiment({**MESH, "traffic.program_file": str(p)})):
         with pytest.raises(fl.ConfigError, match=part):
-            fl.Experiment({**MESH, "traffic.program_file": program})
-        larger = fl.Experiment({**MESH, "traffic.program_file": program, "traffic.payload_bytes": 245})
-        with pytest.raises(fl.ConfigError, match=r"65535 packets of traffic\.payload_bytes = 244"):
-            larger.set("traffic.payload_bytes", 244)
+            read(path)
     path.write_text("num_ranks 1\nrank 0 {\ncalc 3000000000\n}\n")
     with pytest.raises(fl.ConfigError, match="line 3: the computation takes 3000000000 cycles: at most 1000000000"):
         fl.read_program(path)
@@ -327,9 +324,9 @@ def test_sizes_are_named_where_the_file_has_them(tmp_path):
 
 def test_limits_of_sizes_are_those_of_the_core():
     large, slow = fl.Program(2), fl.Program(1)
-    large[0].send(1, MOST_MESSAGE_PACKETS * 240 + 1)
+    large[0].send(1, MOST_MESSAGE_BYTES + 1)
     slow[0].compute(MOST_CYCLES + 1)
-    for program, most in ((large, MOST_MESSAGE_PACKETS * 240), (slow, MOST_CYCLES)):
+    for program, most in ((large, MOST_MESSAGE_BYTES), (slow, MOST_CYCLES)):
         with pytest.raises(fl.ConfigError, match=f"must be a whole number from 0 to {most}"):
             program.calls()
 
@@ -424,9 +421,8 @@ def test_wrong_msccl_files_are_named(change, part, tmp_path):
 
 def test_a_large_message_of_msccl_is_named(tmp_path):
     (tmp_path / "r.xml").write_text(ring(2))
-    program = fl.read_program(tmp_path / "r.xml", size="40MB")
-    with pytest.raises(fl.ConfigError, match=r"r\.xml: GPU 0, thread block of rank 0, step 0: a message has 20000000"):
-        fl.Experiment({**MESH, "traffic.program_file": program})
+    with pytest.raises(fl.ConfigError, match=r"r\.xml: GPU 0, thread block of rank 0, step 0: a message has 5000000000"):
+        fl.read_program(tmp_path / "r.xml", size="10GB")
 
 
 def test_msccl_needs_a_size(tmp_path):

@@ -163,7 +163,7 @@ class Graph:
         for call in itertools.chain.from_iterable(self.calls):
             for part in call.parts:
                 if isinstance(part, Send):
-                    program._note_message(part.bytes or 0, call.where)
+                    program._check_message(part.bytes or 0, call.where)
         ends = self._matched(nodes, first)
         tags: dict[tuple[int, int], int] = defaultdict(int)
         for number, node in enumerate(nodes):

@@ -134,7 +134,7 @@ class _Steps:
                 self._fail(block, i, f"no thread block of GPU {block.send} receives from this one on channel "
                                      f"{block.channel}")
             me.isend(receiver, size := self._bytes(step, "srcoff", count))
-            self.program._note_message(size, f"GPU {block.gpu}, thread block of rank {block.rank}, step {i}")
+            self.program._check_message(size, f"GPU {block.gpu}, thread block of rank {block.rank}, step {i}")
 
     def _bytes(self, step: xml.Element, offset: str, count: int) -> int:
         """Returns the bytes of some chunks. Chunk i of n ends at byte (i + 1) * size // n of the buffer."""

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"0,compute,1,2\n", "it has too many fields: the line is rank,compute,cycles.", 1},
         Wrong{"0,send,1\n", "bytes is missing: the line is rank,send,peer,bytes[,tag].", 1},
         Wrong{"0,send,4,1\n", "peer 4 does not exist", 1},
-        Wrong{"0,send,1,-240\n", "bytes = \"-240\" must be a whole number from 0 to 15728400.", 1},
+        Wrong{"0,send,1,-240\n", "bytes = \"-240\" must be a whole number from 0 to 4294967294.", 1},
         Wrong{"0,send,1,1,-1\n", "tag = \"-1\" must be", 1}, Wrong{"0,send,1,1.5\n", "bytes = \"1.5\" must be", 1},
         Wrong{"0,send,0,1\n", "rank 0 cannot exchange a message with itself.", 1},
         Wrong{"0,irecv,0\n", "rank 0 cannot exchange a message with itself.", 1},
@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"group,1,0\ngroup,1,0\n", "group 1 has been given before", 2},
         Wrong{"group,1,0,2\n1,barrier,1\n", "rank 1 is not in group 1", 2},
         Wrong{"group,1,0,2\n0,reduce,1,8,,1\n", "rank 1 is not in group 1", 2},
-        Wrong{"0,allgather,15728400\n",
-              "this call would send messages of 31456800 bytes; at most 15728400 are possible.", 1}));
+        Wrong{"0,allgather,4294967294\n",
+              "this call would send messages of 8589934588 bytes; at most 4294967294 are possible.", 1}));
 
 /// A call of a rank: a send to `peer` or, if `receives`, a receive of the next message from `peer`.
 struct Move {
