@@ -17,6 +17,8 @@ constexpr u32 kLongMessage = 32;
 constexpr u32 kChoice = 256;
 /// Routers at which the host glances.
 constexpr u32 kSampled = 8;
+/// Glances during which the latest period is expected again.
+constexpr u32 kSameAgain = 24;
 /// A state is forgotten if it was not seen again within so many periods.
 constexpr u64 kPatience = 8;
 /// A message has begun when so many of its packets have been passed on.
@@ -214,7 +216,8 @@ bool Repetition::must_look(Watch& w, const Glance& now) {
   ++w.glances;
   const bool alike = w.glance && period_->plausible(*w.glance, now);
   if (alike) w.period = now.cycle - w.glance->cycle;
-  const bool old = w.period && w.glance && now.cycle >= w.glance->cycle + w.period;
+  // The period is often the latest one; but if it has not been seen again soon, it is another one.
+  const bool old = w.glances < kSameAgain && w.period && w.glance && now.cycle >= w.glance->cycle + w.period;
   if (!w.glance || is_power_of_two(w.glances) || old) w.glance = now;
   return alike;
 }

@@ -19,7 +19,7 @@ TORUS = {"topology.kind": "torus", "topology.shape": [32, 32]}
 ODD_TORUS = {"topology.kind": "torus", "topology.shape": [31, 33]}  # no packet travels half-way around a ring
 FAT_TREE = {"topology.kind": "fat_tree", "topology.children": [4, 4, 4, 4], "topology.parents": [4, 4, 4, 4],
             "topology.concentration": 4}
-DRAGONFLY = {"topology.kind": "dragonfly", "topology.groups": 32, "topology.group_routers": 8,
+DRAGONFLY = {"topology.kind": "dragonfly", "topology.groups": 33, "topology.group_routers": 8,
              "topology.global_channels": 4, "topology.concentration": 4}
 
 
