@@ -64,6 +64,8 @@ class EachChoice {
   bool is_rejected(const ParamRecord& record, const std::string& choice) const {
     const auto& modes = model_.modes;
     if (record.path == "traffic.mode") return std::find(modes.begin(), modes.end(), choice) == modes.end();
+    const bool programs = std::find(modes.begin(), modes.end(), "program") != modes.end();
+    if (record.only_if == "traffic.mode=program" && !programs) return true;
     if (choice == "next_group") return kind_ != "vc";  // the others have no groups
     static const std::set<std::string> kRejected{"t3e:geometric",      "bgl:geometric",      "metro:geometric",
                                                  "sconnect:geometric", "adaptive:geometric", "bless:graph",
