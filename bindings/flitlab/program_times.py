@@ -3,18 +3,33 @@ run, from the cycles in which packets were created and messages arrived."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import heapq
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 Call = tuple[str, int, int, int]  # call, peer, amount, slot: as Program.calls() returns them
-SENDS = ("send", "isend")
-KINDS = ("compute", "send", "receive", "message", "interface", "done")  # what a rank does
+SENDS = ("send", "isend", "notify")
+RECEIVES = ("recv", "irecv", "after")
+# What a rank does.
+KINDS = ("compute", "send", "receive", "message", "after", "processor", "interface", "done")
+
+
+class Place(NamedTuple):
+    """Where a rank runs. processor: ranks of a terminal with the same number share a processor; None: the rank has a
+    processor of its own."""
+
+    terminal: int
+    processor: int | None = None
 
 
 class Interval(NamedTuple):
     """Cycles ``begin`` to ``end`` - 1 of a rank. what: one of KINDS. peer, message, bytes: the message that the rank
-    sends, receives or waits for (-1: none). call: number of the rank's call (-1: none)."""
+    sends, receives or waits for (-1: no message). If the rank waits for a processor, peer is the rank that used it
+    before. call: number of the rank's call (-1: no call)."""
 
     rank: int
     begin: int
@@ -28,8 +43,9 @@ class Interval(NamedTuple):
 
 @dataclass
 class Message:
-    """A message. message: its number among the messages that the destination receives. Cycles: ``ready``, the sender's
-    processor hands it over; ``first``, ``passed``, the network interface accepts its first and its last packet;
+    """A message, or a ``notify``. message: its number among the messages that the destination receives. packets: 0 if
+    source and destination are ranks of one terminal. Cycles: ``ready``, the sender's processor hands it over;
+    ``first``, ``passed``, the network interface accepts its first and its last packet (without packets: ``ready``);
     ``available``, the destination can receive it from here; ``received``, the destination does. -1: not yet."""
 
     source: int
@@ -38,6 +54,7 @@ class Message:
     bytes: int
     packets: int
     call: int
+    is_notify: bool = False
     ready: int = -1
     first: int = -1
     passed: int = -1
@@ -45,84 +62,193 @@ class Message:
     received: int = -1
 
 
+@dataclass
+class _Processor:
+    """A processor that several ranks share. free: first cycle in which a rank may use it. user: rank that used it
+    last."""
+
+    free: int = 0
+    user: int = -1
+
+
+@dataclass
+class _Running:
+    """A rank during the replay. processor: None if no other rank uses it. until: the rank is free from this cycle.
+    message, uses: what its next step needs beside that, the arrival of a message and the processor. now: cycle of its
+    latest step. sent: the message that it has passed to a rank of its terminal in that step. end: cycle in which its
+    program ended; -1: not yet."""
+
+    rank: int
+    processor: _Processor | None
+    steps: Iterator[None] = field(default_factory=lambda: iter(()))
+    intervals: list[Interval] = field(default_factory=list)
+    until: int = 0
+    message: Message | None = None
+    uses: bool = False
+    now: int = 0
+    sent: Message | None = None
+    end: int = -1
+
+    def next_step(self) -> int:
+        """Returns the cycle of the next step; -1 if its message has not been sent, or the program has ended."""
+        if self.end >= 0 or (self.message and self.message.available < 0):
+            return -1
+        cycle = max(self.until, self.message.available if self.message else 0)
+        return max(cycle, self.processor.free) if self.uses and self.processor else cycle
+
+    def wait(self, until: int, what: str, number: int, message: Message, peer: int) -> None:
+        if until > self.until:
+            self.intervals.append(Interval(self.rank, self.until, until, what, peer, message.message, message.bytes,
+                                           number))
+            self.until = until
+
+    def wait_for_interface(self, message: Message, number: int) -> None:
+        """The rank goes on in the cycle after the interface has accepted the last packet."""
+        self.wait(message.passed + 1, "interface", number, message, message.destination)
+
+
 class Replay:
     """The program of a run. Give it every packet's creation and every message's arrival; ``run`` then returns the
-    intervals of all ranks.
+    intervals of all ranks. kernels/traffic/program.hpp has the rules.
 
-    calls: [rank][call]. payload: bytes of a message in a packet. send_overhead, recv_overhead: cycles."""
+    calls: [rank][call]. payload: bytes of a message in a packet. send_overhead, recv_overhead: cycles. places: [rank];
+    None: rank r runs on terminal r."""
 
-    def __init__(self, calls: Sequence[Sequence[Call]], payload: int, send_overhead: int, recv_overhead: int):
+    def __init__(self, calls: Sequence[Sequence[Call]], payload: int, send_overhead: int, recv_overhead: int,
+                 places: Sequence[Place] | None = None):
         self.calls, self.send_overhead, self.recv_overhead = calls, send_overhead, recv_overhead
+        self.places = places or [Place(rank) for rank in range(len(calls))]
+        self.terminals: dict[int, list[int]] = {}  # terminal -> its ranks, rising
+        for rank, place in enumerate(self.places):
+            self.terminals.setdefault(place.terminal, []).append(rank)
         self.messages: dict[tuple[int, int], Message] = {}  # by destination and number there
         self.made: list[list[int]] = [[] for _ in calls]  # [rank][call] cycle in which the rank makes the call
         self.ends: list[int] = []  # [rank] cycle in which its program ends
-        self._sent: list[list[Message]] = [[] for _ in calls]  # [source] in the order in which they leave
         self._by_call: list[dict[int, Message]] = [{} for _ in calls]
         for rank, own in enumerate(calls):
             for number, (call, peer, amount, slot) in enumerate(own):
                 if call in SENDS:
-                    message = Message(rank, peer, slot, amount, max(1, -(-amount // payload)), number)
+                    here = self.places[rank].terminal == self.places[peer].terminal
+                    message = Message(rank, peer, slot, amount, 0 if here else max(1, -(-amount // payload)), number,
+                                      call == "notify")
                     self.messages[peer, slot] = self._by_call[rank][number] = message
-                    self._sent[rank].append(message)
-        self._leaving: list[Iterator[Message]] = [self._packets(own) for own in self._sent]
+        # [rank] the messages that it sends through the network, in order, and the numbers of their calls
+        self._sent = [[m for m in own.values() if m.packets] for own in self._by_call]
+        self._calls_that_send = [[m.call for m in own] for own in self._sent]
+        # terminal -> its messages in the order in which packets are numbered, and [message] packets up to its last one
+        self._leaving = {t: [m for rank in ranks for m in self._sent[rank]] for t, ranks in self.terminals.items()}
+        self._packets = {t: list(accumulate(m.packets for m in own)) for t, own in self._leaving.items()}
+        self.arriving = {}  # (terminal, number among the messages that it receives) -> message
+        for terminal, ranks in self.terminals.items():
+            first = 0
+            for rank in ranks:
+                slots = 1 + max((slot for call, _, _, slot in calls[rank] if call in RECEIVES), default=-1)
+                for slot in range(slots):
+                    self.arriving[terminal, first + slot] = self.messages[rank, slot]
+                first += slots
+
+    def packet_created(self, source: int, number: int, cycle: int) -> None:
+        """Terminal ``source`` has created packet ``number``. Its packets are numbered in the order of its ranks, and of
+        the calls of each rank."""
+        self._accepted(self._leaving[source][bisect_right(self._packets[source], number)], cycle)
+
+    def packet_to_created(self, destination: int, slot: int, cycle: int) -> None:
+        """A packet of message ``slot`` of those that terminal ``destination`` receives has been created."""
+        self._accepted(self.arriving[destination, slot], cycle)
 
     @staticmethod
-    def _packets(messages: Iterable[Message]) -> Iterator[Message]:
-        for message in messages:
-            for _ in range(message.packets):
-                yield message
-
-    def packet_created(self, source: int, cycle: int) -> None:
-        """The packets of a source are created in the order of its messages."""
-        message = next(self._leaving[source])
+    def _accepted(message: Message, cycle: int) -> None:
         message.first = cycle if message.first < 0 else message.first
         message.passed = cycle  # until its next packet
 
     def run(self) -> list[list[Interval]]:
         """Returns the intervals of each rank, from cycle 0 to the program's end, without gaps."""
-        ranks = [list(self._intervals(rank)) for rank in range(len(self.calls))]
+        users = Counter(place for place in self.places if place.processor is not None)
+        processors = {place: _Processor() for place, number in users.items() if number > 1}
+        all_ranks = [_Running(rank, processors.get(place)) for rank, place in enumerate(self.places)]
+        for ranks in self.terminals.values():
+            self._run_terminal({rank: all_ranks[rank] for rank in ranks})
+        self.ends = [one.end for one in all_ranks]
         end = max(self.ends)
-        for rank, own in enumerate(ranks):
-            if self.ends[rank] < end:
-                own.append(Interval(rank, self.ends[rank], end, "done"))
-        return ranks
+        for one in all_ranks:
+            if one.end < end:
+                one.intervals.append(Interval(one.rank, one.end, end, "done"))
+        return [one.intervals for one in all_ranks]
 
-    def _intervals(self, rank: int) -> Iterator[Interval]:
-        now = 0  # the processor is free from here
+    def _run_terminal(self, ranks: dict[int, _Running]) -> None:
+        """Runs the ranks of a terminal. In each cycle it visits them in the order of their numbers. A rank that has got
+        a message from a rank after it is visited once more, in a further round of visits."""
+        queue: list[tuple[int, int]] = []  # (cycle, rank): a step in that cycle, or later if the processor is in use
+        for one in ranks.values():
+            one.steps = self._steps(one)
+            next(one.steps, None)
+            if one.next_step() >= 0:
+                queue.append((one.next_step(), one.rank))
+        heapq.heapify(queue)
+        while queue:
+            now = queue[0][0]
+            visits: list[tuple[int, int]] = []  # (round, rank)
+            while queue and queue[0][0] == now:
+                visits.append((0, heapq.heappop(queue)[1]))
+            while visits:
+                turn, rank = heapq.heappop(visits)
+                one = ranks[rank]
+                while 0 <= one.next_step() <= now:
+                    one.now = now
+                    next(one.steps, None)
+                    sent, one.sent = one.sent, None
+                    if sent and ranks[sent.destination].message is sent:
+                        heapq.heappush(visits, (turn + (sent.destination < rank), sent.destination))
+                if one.next_step() >= 0:
+                    heapq.heappush(queue, (one.next_step(), rank))
 
-        def wait(until: int, what: str, number: int, message: Message, peer: int) -> Iterator[Interval]:
-            nonlocal now
-            if until > now:
-                yield Interval(rank, now, until, what, peer, message.message, message.bytes, number)
-                now = until
-
-        def accepted(number: int, message: Message) -> Iterator[Interval]:
-            # A call that waits for packets is made in the cycle after the interface has accepted the last one.
-            return wait(message.passed + 1, "interface", number, message, message.destination)
-
+    def _steps(self, one: _Running) -> Iterator[None]:
+        """Makes the calls of a rank. Yields before each step that depends on other ranks of the terminal, or on which
+        they depend; the caller sets ``one.now`` to the cycle of the step."""
+        rank = one.rank
         for number, (call, peer, amount, slot) in enumerate(self.calls[rank]):
-            busy, what, message = 0, call, self._by_call[rank].get(number)
+            busy, what, sent, awaited = 0, call, self._by_call[rank].get(number), None
             if call == "compute":
                 busy = amount
-            elif call == "recv":
-                message, busy, what = self.messages[rank, slot], self.recv_overhead, "receive"
-                yield from wait(message.available, "message", number, message, peer)
-                message.received = now
+            elif call in ("recv", "after"):
+                awaited, busy, what = self.messages[rank, slot], self.recv_overhead * (call == "recv"), "receive"
             elif call == "wait":
-                yield from accepted(number, self._by_call[rank][amount])
-            elif message:
+                before = bisect_right(self._calls_that_send[rank], amount)
+                if before:  # the interface accepts the messages of a rank in their order
+                    one.wait_for_interface(self._sent[rank][before - 1], number)
+            elif sent and not sent.is_notify:
                 busy, what = self.send_overhead, "send"
-                message.ready = now + busy
-            self.made[rank].append(now)
+            one.message, one.uses = awaited, bool(busy and one.processor)
+            if one.uses or (awaited and not awaited.packets):
+                yield
+            if awaited:
+                one.wait(awaited.available, "message" if call == "recv" else "after", number, awaited, peer)
+            if one.uses and one.processor and one.until < one.now:
+                one.intervals.append(Interval(rank, one.until, one.now, "processor", one.processor.user, call=number))
+                one.until = one.now
+            if awaited:
+                awaited.received = one.until
+            self.made[rank].append(one.until)
             if busy:
-                of = (message.message, message.bytes) if message else (-1, -1)
-                yield Interval(rank, now, now + busy, what, peer if message else -1, *of, number)
-                now += busy
-            if call == "send" and message:
-                yield from accepted(number, message)
+                message = sent or awaited
+                of = (peer, message.message, message.bytes) if message else (-1, -1, -1)
+                one.intervals.append(Interval(rank, one.until, one.until + busy, what, *of, number))
+                one.until += busy
+                if one.processor:
+                    one.processor.free, one.processor.user = one.until, rank
+            if sent and sent.packets:
+                sent.ready = one.until
+                if call == "send":
+                    one.wait_for_interface(sent, number)
+            elif sent:
+                one.message, one.uses = None, False
+                yield
+                sent.ready = sent.first = sent.passed = sent.available = one.until
+                one.sent = sent
+        one.message, one.uses = None, False
         if self._sent[rank]:  # a program ends when its packets have been accepted
-            yield from accepted(-1, self._sent[rank][-1])
-        self.ends.append(now)
+            one.wait_for_interface(self._sent[rank][-1], -1)
+        one.end = one.until
 
 
 def critical_path(ranks: Sequence[Sequence[Interval]], messages: dict[tuple[int, int], Message]) -> list[Interval]:
@@ -131,14 +257,19 @@ def critical_path(ranks: Sequence[Sequence[Interval]], messages: dict[tuple[int,
 
     The path starts at the rank that ends last. Where that rank waited for a message, the path continues at the sender,
     in the cycle in which its processor handed over the message. The cycles between are the sender's intervals
-    "interface" (until the last packet was accepted) and "network" (until the receiver could take the message)."""
+    "interface" (until the last packet was accepted) and "network" (until the receiver could take the message). A
+    message between ranks of a terminal, or a notify, has no cycles between. Where the rank waited for a processor, the
+    path continues at the rank that used it."""
     end = max((own[-1].end for own in ranks if own), default=0)
     rank = next((r for r, own in enumerate(ranks) if own and own[-1].end == end and own[-1].what != "done"), 0)
     by_end = [{interval.end: interval for interval in own} for own in ranks]
     path, now = [], end
     while now:
         interval = by_end[rank][now]
-        if interval.what != "message":
+        if interval.what == "processor":
+            rank = interval.peer
+            continue
+        if interval.what not in ("message", "after"):
             path.append(interval)
             now = interval.begin
             continue

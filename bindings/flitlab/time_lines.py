@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from flitlab.inspection import named
 from flitlab.network import Network
 from flitlab.perfetto import Writer
 from flitlab.picture import Picture, one_axes
-from flitlab.program_times import KINDS, Interval, Replay, critical_path
+from flitlab.program_times import KINDS, Interval, Message, Place, Replay, critical_path
 from flitlab.styles import NARROW
 
 if TYPE_CHECKING:
@@ -28,10 +27,11 @@ ENDINGS = (".pftrace", ".perfetto-trace")
 _CYCLES = (64, 65536)  # fewest and most cycles between two reads of the events
 _EVENTS = 20_000  # the number of events of a read at which flitlab reads more often
 _NUMBERS = ["peer", "message", "bytes", "call"]  # columns that may be missing
-_COLOURS = {"compute": "#0072B2", "send": "#009E73", "receive": "#56B4E9", "message": "#E69F00", "interface": "#CC79A7",
-            "done": "#E0E0E0"}
+_COLOURS = {"compute": "#0072B2", "send": "#009E73", "receive": "#56B4E9", "message": "#E69F00", "after": "#F0E442",
+            "processor": "#D55E00", "interface": "#CC79A7", "done": "#E0E0E0"}
 _LABELS = {"compute": "computes", "send": "prepares a message", "receive": "takes a message",
-           "message": "waits for a message", "interface": "waits for the network interface", "done": "has ended"}
+           "message": "waits for a message", "after": "waits for a notify", "processor": "waits for its processor",
+           "interface": "waits for the network interface", "done": "has ended"}
 
 
 class Timeline:
@@ -39,7 +39,8 @@ class Timeline:
     ``timeline.critical_path()``, ``timeline.plot()``. ``timeline.save("program.pftrace")`` writes a file for
     https://ui.perfetto.dev.
 
-    cycles: length of the run, the cycle in which the last rank's program ended. ranks: number of ranks.
+    cycles: length of the run, the cycle in which the last rank's program ended. ranks: number of ranks. terminals:
+    [rank] the terminal on which it runs.
     """
 
     def __init__(self, replay: Replay, name: str = "program", channels: ChannelTimes | None = None):
@@ -48,6 +49,7 @@ class Timeline:
         self._intervals = replay.run()
         self._replay = replay
         self.ranks = len(self._intervals)
+        self.terminals = [place.terminal for place in replay.places]
         self.cycles = max(replay.ends)
 
     @property
@@ -58,8 +60,10 @@ class Timeline:
         that its receiver receives. The intervals of a rank have no gaps.
 
         what: "compute"; "send" and "receive", the processor's time for a message (``traffic.send_overhead`` and
-        ``traffic.recv_overhead``); "message", the rank waits for a message from ``peer``; "interface", the rank waits
-        until the network interface has accepted its packets; "done", the rank's program has ended and others have not.
+        ``traffic.recv_overhead``); "message", the rank waits for a message from ``peer``; "after", it waits for a
+        notify of rank ``peer``; "processor", it waits for a processor that it shares, and that rank ``peer`` used until
+        the end of the wait; "interface", it waits until the network interface has accepted its packets; "done", the
+        rank's program has ended and others have not.
         """
         return _frame(interval for own in self._intervals for interval in own)
 
@@ -68,12 +72,16 @@ class Timeline:
         """pandas.DataFrame with a row for each message: source, destination, message (number at the destination),
         bytes, packets, call (number of the sender's call), and the cycles in which the sender's processor has handed it
         over (``ready``), its first and its last packet have been accepted by the network interface (``first``,
-        ``passed``), the receiver could receive it (``available``) and did (``received``)."""
+        ``passed``), the receiver could receive it (``available``) and did (``received``). A message between ranks of a
+        terminal has 0 packets, and ``first``, ``passed`` and ``available`` are ``ready``."""
         import pandas as pd
 
-        return pd.DataFrame([vars(m) for m in self._replay.messages.values()], columns=[
+        return pd.DataFrame([vars(m) for m in self._messages()], columns=[
             "source", "destination", "message", "bytes", "packets", "call", "ready", "first", "passed", "available",
             "received"])
+
+    def _messages(self) -> list[Message]:
+        return [m for m in self._replay.messages.values() if not m.is_notify]
 
     @property
     def calls(self) -> pd.DataFrame:
@@ -112,7 +120,9 @@ class Timeline:
         The path ends with the rank that ends last (the first of them if there are several). Where a rank waited for a
         message, the path follows the message back to its sender. Its rows then are "interface", from the sender's
         hand-over until the network interface has accepted the last packet, and "network", from there until the receiver
-        could receive the message; rank is the sender and peer the receiver. Other rows are intervals of ``frame``.
+        could receive the message; rank is the sender and peer the receiver. Where a rank waited for a notify or for a
+        processor, the path follows the rank that notified it or used the processor. Other rows are intervals of
+        ``frame``.
         ``path.groupby("what")["cycles"].sum()`` shows what would have to become faster."""
         return _frame(self._path())
 
@@ -160,10 +170,10 @@ class Timeline:
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes a file for https://ui.perfetto.dev; its name ends in .pftrace or .perfetto-trace. It has a track for
-        each rank, arrows from the hand-over of each message to its reception, a track for the critical path, and a
-        counter of messages that have been handed over and not received. If channels were recorded, it has a counter for
-        each channel that was used: its flits in each interval. One nanosecond on screen is one cycle. Raises
-        ConfigError if the file cannot be written."""
+        each rank, arrows from the hand-over of each message to its reception and from each notify to its ``after``, a
+        track for the critical path, and a counter of messages that have been handed over and not received. If channels
+        were recorded, it has a counter for each channel that was used: its flits in each interval. One nanosecond on
+        screen is one cycle. Raises ConfigError if the file cannot be written."""
         check_path(f"timeline.save({shown(path)})", path, "a file that ends in .pftrace")
         if Path(path).suffix not in ENDINGS:
             raise ConfigError(f"timeline.save({shown(path)}): the name must end in {' or '.join(ENDINGS)}. For a "
@@ -175,7 +185,9 @@ class Timeline:
         group = writer.group(self.name)
         longest = writer.track("critical path", group)
         under_way = writer.counter("messages on their way", "messages", group)
-        tracks = [writer.track(f"rank {rank}", group) for rank in range(self.ranks)]
+        several = len(set(self.terminals)) < self.ranks
+        tracks = [writer.track(f"rank {rank}" + several * f" (terminal {terminal})", group)
+                  for rank, terminal in enumerate(self.terminals)]
         for interval in self._path():
             _slice(writer, longest, interval, f"rank {interval.rank}: ")
         for own in self._intervals:
@@ -184,11 +196,14 @@ class Timeline:
                     _slice(writer, tracks[interval.rank], interval)
         changes: dict[int, int] = {}
         for number, m in enumerate(self._replay.messages.values(), 1):
-            args = {"message": m.message, "bytes": m.bytes, "packets": m.packets}
-            writer.instant(tracks[m.source], m.ready, f"to rank {m.destination}", "sent", args, flow=number,
+            args = {} if m.is_notify else {"message": m.message, "bytes": m.bytes, "packets": m.packets}
+            what = "notify " if m.is_notify else ""
+            writer.instant(tracks[m.source], m.ready, f"{what}to rank {m.destination}", "sent", args, flow=number,
                            shared=True)
-            writer.instant(tracks[m.destination], m.received, f"from rank {m.source}", "received", args, flow=number,
-                           last=True, shared=True)
+            writer.instant(tracks[m.destination], m.received, f"{what}from rank {m.source}", "received", args,
+                           flow=number, last=True, shared=True)
+            if m.is_notify:
+                continue
             changes[m.ready] = changes.get(m.ready, 0) + 1
             changes[m.received] = changes.get(m.received, 0) - 1
         count = 0
@@ -200,7 +215,7 @@ class Timeline:
 
     def __repr__(self) -> str:
         spent, path = self.where().sum(), self.critical_path()
-        return (f"{self.name}: {self.ranks} ranks, {len(self._replay.messages)} messages, {self.cycles} cycles\n"
+        return (f"{self.name}: {self.ranks} ranks, {len(self._messages())} messages, {self.cycles} cycles\n"
                 f"all ranks: {_shares(spent.to_dict())}\n"
                 f"critical path: {_shares(path.groupby('what')['cycles'].sum().to_dict())}")
 
@@ -222,7 +237,8 @@ def _frame(intervals: Iterable[Interval]) -> pd.DataFrame:
 
 
 def _slice(writer: Writer, track: int, interval: Interval, prefix: str = "") -> None:
-    peer = {"send": " to {}", "receive": " from {}", "message": " from {}", "interface": " to {}", "network": " to {}"}
+    peer = {"send": " to {}", "receive": " from {}", "message": " from {}", "after": " notify of {}",
+            "processor": " of {}", "interface": " to {}", "network": " to {}"}
     name = prefix + interval.what + (peer[interval.what].format(interval.peer) if interval.peer >= 0 else "")
     args = {key: getattr(interval, key) for key in _NUMBERS if getattr(interval, key) >= 0}
     writer.begin(track, interval.begin, name, interval.what, args, shared=True)
@@ -265,18 +281,16 @@ def timeline(experiment: Given, progress: bool = True, interval: int | None = No
     if experiment["traffic.mode"] != "program":
         raise ConfigError(f'timeline(): traffic.mode = "{experiment["traffic.mode"]}" has no ranks; set it to '
                           '"program" and traffic.program_file to a program.')
-    if re.search(rb"^\s*place\s*,", experiment.program_text()[0], re.MULTILINE):
-        raise ConfigError("timeline(): the program has places for its ranks, so a terminal may have several. Time "
-                          "lines of such programs are not supported; fl.run runs them.")
     cycles = int(run(experiment, progress=progress).model["program_cycles"])
     terminals = int(experiment.derived()["terminals"])
     text, name = experiment.program_text()
     calls = _core.program_calls(text, name, terminals)
-    replay = Replay(calls[:_ranks(text, terminals)], *(experiment[f"traffic.{key}"] for key in (
-        "payload_bytes", "send_overhead", "recv_overhead")))
+    ranks = _ranks(text, terminals)
+    replay = Replay(calls[:ranks], *(experiment[f"traffic.{key}"] for key in (
+        "payload_bytes", "send_overhead", "recv_overhead")), _places(text, ranks))
     ends, channels = _record(experiment, replay, cycles, progress, interval)
     line = Timeline(replay, name, channels)
-    if replay.ends != ends[:line.ranks] or line.cycles != cycles:
+    if replay.ends != ends or line.cycles != cycles:
         raise RunError("timeline(): the replay of the program ends in other cycles than the run. This is an error of "
                        "flitlab; please report it.")
     return line
@@ -291,14 +305,28 @@ def _ranks(text: bytes, terminals: int) -> int:
     return terminals
 
 
+def _places(text: bytes, ranks: int) -> list[Place]:
+    """Returns [rank] the places of a file of calls, which has passed the reader's checks."""
+    places = [Place(rank) for rank in range(ranks)]
+    for line in text.splitlines():
+        first, *fields = line.split(b",")
+        if first.strip() == b"place":
+            rank, terminal, *processor = map(int, fields)
+            places[rank] = Place(terminal, *processor)
+    return places
+
+
 def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool,
             interval: int | None) -> tuple[list[int | None], ChannelTimes | None]:
     """Runs the program and gives the replay the packets' creations and the messages' arrivals. Returns the end of each
-    terminal's program, and the use of the channels if there is an interval."""
+    rank's program, and the use of the channels if there is an interval."""
     from tqdm.auto import tqdm
 
     network = Network(experiment, trace=True)
     core, arrived = network._core, {}
+    # With a queue of packets, a receiver keeps the arrival of each message's latest packet, and can take the message in
+    # the next cycle. Without, a packet has its message's number, and its arrival is the cycle.
+    has_queue = "program_latest" in named(core.item("terminal", 0))
     counter = None if interval is None else ChannelCounter(network, interval, cycles)
     with tqdm(total=cycles, unit="cycle", unit_scale=True, delay=1, disable=not progress) as bar:
         step = _CYCLES[0]
@@ -308,22 +336,37 @@ def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool,
             bar.update(min(core.cycle, cycles) - bar.n)
             events = core.packet_events()
             for kind, cycle, source, number, terminal, _, _ in events:
-                if kind == "created":
-                    replay.packet_created(source, cycle)
+                if kind == "created" and has_queue:
+                    replay.packet_created(source, number, cycle)
+                elif kind == "created":
+                    replay.packet_to_created(terminal, number, cycle)
                 elif kind == "delivered":
                     arrived[terminal, number] = cycle
             step = max(_CYCLES[0], step // 2) if len(events) > _EVENTS else min(_CYCLES[1], step * 2)
-    # With a queue of packets, a receiver keeps the arrival of each message's latest packet, and can take the message in
-    # the next cycle. Without, a packet has its message's number, and its arrival is the cycle.
     latest: dict[int, list[int]] = {}
-    for (terminal, slot), message in replay.messages.items():
-        if terminal not in latest:
-            latest[terminal] = _latest(core, terminal)
-        message.available = latest[terminal][slot] + 1 if latest[terminal] else arrived[terminal, slot]
-    return network.program_ends, counter.times() if counter else None
+    for (terminal, slot), message in replay.arriving.items():
+        if not message.packets:
+            continue  # from a rank of the same terminal
+        if has_queue and terminal not in latest:
+            latest[terminal] = _listed(named(core.item("terminal", terminal))["program_latest"])
+        message.available = latest[terminal][slot] + 1 if has_queue else arrived[terminal, slot]
+    return _ends(network, replay), counter.times() if counter else None
 
 
-def _latest(core: _core.Network, terminal: int) -> list[int]:
-    """Returns the arrivals of the messages at a terminal; [] if it does not keep them."""
-    arrivals = named(core.item("terminal", terminal)).get("program_latest", [])
-    return arrivals if isinstance(arrivals, list) else [arrivals]
+def _ends(network: Network, replay: Replay) -> list[int | None]:
+    """Returns [rank] the cycle in which its program ended, None if it has not."""
+    of_terminals = network.program_ends
+    ends: list[int | None] = [None] * len(replay.calls)
+    for terminal, ranks in replay.terminals.items():
+        if len(ranks) == 1:
+            ends[ranks[0]] = of_terminals[terminal]
+            continue
+        parts = network._core.item("terminal", terminal)["parts"]
+        states = [named(part) for part in parts if part["kind"] == "program"]
+        for rank, state in zip(ranks, states, strict=False):  # terminals with fewer ranks have states without calls
+            ends[rank] = state["finished"] if state["done"] else None
+    return ends
+
+
+def _listed(value: Any) -> list[int]:
+    return value if isinstance(value, list) else [value]

@@ -55,7 +55,7 @@ def test_a_chain_of_three_ranks(tmp_path):
         (1, 49, 59, "compute"), (1, 59, 66, "send"), (1, 66, 78, "network"), (2, 78, 81, "receive")]
     assert rows(path[path["what"] == "network"], "rank", "peer", "bytes") == [(0, 1, 240), (1, 2, 1)]
     assert line.where().to_dict("index")[1] == {
-        "compute": 10, "send": 7, "receive": 3, "message": 46, "interface": 1, "done": 14}
+        "compute": 10, "send": 7, "receive": 3, "message": 46, "after": 0, "processor": 0, "interface": 1, "done": 14}
     columns = ("source", "destination", "bytes", "packets", "ready", "first", "passed", "available", "received")
     assert rows(line.messages, *columns) == [(0, 1, 240, 1, 27, 27, 27, 46, 46), (1, 2, 1, 1, 66, 66, 66, 78, 78)]
     assert rows(line.calls, "rank", "name", "cycle") == [
@@ -276,6 +276,6 @@ def test_errors(call, message, tmp_path):
 
 def test_a_replay_that_differs_from_the_run_is_an_error(tmp_path, monkeypatch):
     right = Replay.packet_created
-    monkeypatch.setattr(Replay, "packet_created", lambda self, source, cycle: right(self, source, cycle + 1))
+    monkeypatch.setattr(Replay, "packet_created", lambda self, *given: right(self, *given[:-1], given[-1] + 1))
     with pytest.raises(_core.RunError, match="ends in other cycles than the run"):
         program_of(RING, [[("send", 1, 100, 0)], [("recv", 0, 0)]], tmp_path / "p.csv")

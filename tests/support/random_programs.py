@@ -20,9 +20,17 @@ NETWORKS = {
 }
 
 
-def random_calls(draw: random.Random, ranks: int, messages: int) -> list[list[tuple]]:
+def random_places(draw: random.Random, ranks: int, terminals: int) -> list[tuple]:
+    """[rank] (terminal,) or (terminal, processor)."""
+    return [draw.choice([(terminal,), (terminal, 0), (terminal, 0), (terminal, 7)])
+            for terminal in draw.choices(range(terminals), k=ranks)]
+
+
+def random_calls(draw: random.Random, ranks: int, messages: int,
+                 places: list[tuple] | None = None) -> list[list[tuple]]:
     """A program that ends: every message is sent, in the order of this list, before it is received. Two messages of a
-    pair of ranks have different tags, because networks may reorder them."""
+    pair of ranks have different tags, because networks may reorder them. With places, ranks of a terminal also notify
+    one another."""
     calls = [[] for _ in range(ranks)]
     handles = [[] for _ in range(ranks)]
     for tag in range(messages):
@@ -31,6 +39,10 @@ def random_calls(draw: random.Random, ranks: int, messages: int) -> list[list[tu
         for rank in (source, destination):
             if draw.random() < .4:
                 calls[rank].append(("compute", draw.randrange(40)))
+        if places and places[source][0] == places[destination][0] and draw.random() < .4:
+            calls[source].append(("notify", destination, tag))
+            calls[destination].append(("after", source, tag))
+            continue
         if draw.random() < .5:
             calls[source].append(("send", destination, size, tag))
         else:
@@ -48,9 +60,10 @@ def random_calls(draw: random.Random, ranks: int, messages: int) -> list[list[tu
     return calls
 
 
-def text(calls: list[list[tuple]]) -> str:
+def text(calls: list[list[tuple]], places: list[tuple] | None = None) -> str:
     """The lines of a file."""
     lines = [f"ranks,{len(calls)}"]
+    lines += [",".join(map(str, ("place", rank, *place))) for rank, place in enumerate(places or [])]
     for rank, own in enumerate(calls):
         for call, *arguments in own:
             if call in ("recv", "irecv"):
@@ -59,7 +72,8 @@ def text(calls: list[list[tuple]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def experiment(network: dict, calls: list[list[tuple]], path, **more) -> fl.Experiment:
-    path.write_text(text(calls))
+def experiment(network: dict, calls: list[list[tuple]], path, places: list[tuple] | None = None,
+               **more) -> fl.Experiment:
+    path.write_text(text(calls, places))
     return fl.Experiment.from_dict({**network, "traffic.mode": "program", "traffic.program_file": str(path),
                                     "traffic.self": False, **more})
