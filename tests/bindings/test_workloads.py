@@ -421,7 +421,8 @@ def test_wrong_msccl_files_are_named(change, part, tmp_path):
 
 def test_a_large_message_of_msccl_is_named(tmp_path):
     (tmp_path / "r.xml").write_text(ring(2))
-    with pytest.raises(fl.ConfigError, match=r"r\.xml: GPU 0, thread block of rank 0, step 0: a message has 5000000000"):
+    where = r"r\.xml: GPU 0, thread block of rank 0, step 0: a message has 5000000000"
+    with pytest.raises(fl.ConfigError, match=where):
         fl.read_program(tmp_path / "r.xml", size="10GB")
 
 

@@ -28,7 +28,7 @@ def allreduce(algorithm: str, ranks: int, size: int = 10**9) -> fl.Program:
 
 
 def training() -> fl.Program:
-    return fl.transformer(layers=96, hidden=1024, sequence=1024, tensor=4, data=4, pipeline=8, micro_batches=64,
+    return fl.transformer(layers=64, hidden=1024, sequence=1024, tensor=4, data=4, pipeline=8, micro_batches=32,
                           flops_per_cycle=1e5)
 
 
