@@ -42,7 +42,8 @@ struct Motion {
   /// Returns whether packets from a terminal to another one draw random numbers, so that no two of them are alike.
   std::function<bool(u32 source, u32 destination)> draws = {};
   const ProgramTable* program = nullptr;
-  std::string quick = {};  ///< a small field of an item that changes when anything moves there
+  /// Small parts of items that change when anything moves there. They are compared first, at a few items.
+  std::vector<std::string> quick = {};
 };
 
 }  // namespace flitlab

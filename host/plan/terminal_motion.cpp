@@ -10,6 +10,7 @@ Motion terminal_motion(const TrafficTable& traffic, TrafficMode mode, u32 slots,
     return m;
   }
   m.program = &traffic.program;
+  m.quick = {"terminal.control.lane", "terminal.output.credits", "terminal.trace.entries"};
   m.buffers = {{"terminal.ring", vcs, ring, "terminal.first", "", "", slots + 1},
                {"terminal.trace_entry", 1, kTraceQueue, "terminal.trace.first", "terminal.trace.entries"},
                {"terminal.flit_mail", 1, slots},

@@ -43,7 +43,7 @@ Elements find_elements(const StateLayout& layout, std::string_view name) {
   if (name.empty()) return e;
   const MemberInfo& member = member_of(*field, name);
   e.offset += member.offset;
-  e.bytes = member.element->bytes;
+  e.bytes = member.element->bytes * member.count;
   return e;
 }
 

@@ -15,10 +15,8 @@ namespace {
 constexpr u32 kLongMessage = 32;
 /// Cycles after which the host may choose other ranks to watch.
 constexpr u32 kChoice = 256;
-/// Routers at which the host glances.
-constexpr u32 kSampled = 8;
-/// Glances during which the latest period is expected again.
-constexpr u32 kSameAgain = 24;
+/// Routers and terminals at which the host glances.
+constexpr u32 kSampled = 64;
 /// A state is forgotten if it was not seen again within so many periods.
 constexpr u64 kPatience = 8;
 /// A message has begun when so many of its packets have been passed on.
@@ -56,7 +54,8 @@ Repetition::Repetition(const Experiment& e, const Plan& plan) : plan_(plan), mot
   controls_ = &terminals.field("program");
   trace_ = &terminals.field("trace");
   u32 kind = 0;
-  quick_ = find_field(plan.layout(), motion_.quick, kind);
+  for (const std::string& name : motion_.quick)
+    quick_.push_back({find_elements(plan.layout(), name), find_field(plan.layout(), name, kind)});
   look_ns_ = kByteNs * static_cast<double>(plan.layout().bytes(1));
   credit_ns_ = kFreePolls * kPollNs + kFreeLooks * look_ns_;
 }
@@ -74,21 +73,30 @@ void Repetition::forget() {
   accounted_ = kNever;
 }
 
-ProgramControl Repetition::control_of(const Engine& engine, u32 replica, u32 rank) const {
+/// Reads a field of a terminal, from the engine's memory if the host has access to it.
+void Repetition::read(Engine& engine, u32 replica, u32 terminal, const FieldInfo& field, void* out) const {
+  const std::size_t distance = plan_.layout().kinds[1].item_bytes;
+  if (const std::byte* first = engine.in_place(replica, 1, field))
+    std::memcpy(out, first + terminal * distance, std::size_t{field.count} * field.element_bytes);
+  else
+    engine.get_item(replica, 1, terminal, field, out);
+}
+
+ProgramControl Repetition::control_of(Engine& engine, u32 replica, u32 rank) const {
   ProgramControl c;
   const u32 ranks = motion_.program->ranks;
-  engine.get_item(replica, 1, rank / ranks, controls_->only(rank % ranks), &c);
+  read(engine, replica, rank / ranks, controls_->only(rank % ranks), &c);
   return c;
 }
 
 /// Looks for a new event of a watch's rank. The look at the state is due a fixed time after it.
-void Repetition::notice(Watch& watch, const Engine& engine, u32 replica) {
+void Repetition::notice(Watch& watch, Engine& engine, u32 replica) {
   if (watch.rank == kNone || watch.due != kNever) return;
   const ProgramTable& p = *motion_.program;
   const ProgramControl c = control_of(engine, replica, watch.rank);
   if (watch.event == Event::kCall) return notice_call(watch, c, engine.now());
   TraceControl trace;
-  engine.get_item(replica, 1, watch.rank / p.ranks, *trace_, &trace);
+  read(engine, replica, watch.rank / p.ranks, *trace_, &trace);
   notice_packet(watch, c, engine.now(), trace.last_created);
 }
 
@@ -125,7 +133,7 @@ void Repetition::notice_packet(Watch& watch, const ProgramControl& c, u64 now, u
 }
 
 /// Chooses the ranks to watch: those with most calls, messages and packets left.
-void Repetition::choose_rank(const Engine& engine, u32 replica) {
+void Repetition::choose_rank(Engine& engine, u32 replica) {
   Watch &calls = watch(Event::kCall), &messages = watch(Event::kMessage), &packets = watch(Event::kPacket);
   if (engine.now() < next_choice_) return;
   if (calls.rank != kNone && messages.rank != kNone && packets.rank != kNone) return;
@@ -152,15 +160,23 @@ void Repetition::choose_rank(const Engine& engine, u32 replica) {
   if (packets.rank == kNone) packets = {.event = Event::kPacket, .rank = by_packets.rank};
 }
 
-Glance Repetition::glance(const Engine& engine, u32 replica) const {
+Glance Repetition::glance(Engine& engine, u32 replica) const {
   Glance g{.cycle = engine.now(), .controls = {}, .sample = {}};
-  g.controls.resize(std::size_t{plan_.layout().kinds[1].count} * controls_->count);
-  engine.get_field(replica, 1, *controls_, g.controls.data());
-  const u32 bytes = quick_->count * quick_->element_bytes;
-  g.sample.resize(std::size_t{kSampled} * bytes);
-  for (u32 i = 0; i < kSampled; ++i) {
-    const u32 router = static_cast<u32>(u64{plan_.layout().kinds[0].count} * i / kSampled);
-    engine.get_item(replica, 0, router, *quick_, g.sample.data() + i * bytes);
+  const u32 terminals = plan_.layout().kinds[1].count;
+  g.controls.resize(std::size_t{terminals} * controls_->count);
+  if (engine.in_place(replica, 1, *controls_))
+    for (u32 i = 0; i < terminals; ++i) read(engine, replica, i, *controls_, &g.controls[i * controls_->count]);
+  else
+    engine.get_field(replica, 1, *controls_, g.controls.data());
+  for (const auto& [numbers, field] : quick_) {
+    const ItemKind& items = plan_.layout().kinds[numbers.kind];
+    const std::byte* first = engine.in_place(replica, numbers.kind, *field);
+    for (u32 i = 0; first && i < std::min(items.count, kSampled); ++i) {
+      const u32 item = items.count <= kSampled ? i : static_cast<u32>(u64{items.count} * i / kSampled);
+      const std::byte* at = first + std::size_t{item} * items.item_bytes + (numbers.offset - field->offset);
+      for (u32 n = 0; n < numbers.count; ++n, at += numbers.stride)
+        g.sample.insert(g.sample.end(), at, at + numbers.bytes);
+    }
   }
   return g;
 }
@@ -214,11 +230,14 @@ bool Repetition::must_look(Watch& w, const Glance& now) {
     return false;
   }
   ++w.glances;
-  const bool alike = w.glance && period_->plausible(*w.glance, now);
-  if (alike) w.period = now.cycle - w.glance->cycle;
-  // The period is often the latest one; but if it has not been seen again soon, it is another one.
-  const bool old = w.glances < kSameAgain && w.period && w.glance && now.cycle >= w.glance->cycle + w.period;
-  if (!w.glance || is_power_of_two(w.glances) || old) w.glance = now;
+  const std::optional<Glance>* found = nullptr;
+  for (const auto* before : {&w.recent, &w.glance})
+    if (!found && *before && period_->plausible(**before, now)) found = before;
+  const bool alike = found != nullptr;
+  if (alike) w.period = now.cycle - (*found)->cycle;
+  if (!w.glance || is_power_of_two(w.glances)) w.glance = now;
+  // The period is often the latest one.
+  if (w.period && (!w.recent || now.cycle >= w.recent->cycle + w.period)) w.recent = now;
   return alike;
 }
 

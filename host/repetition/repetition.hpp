@@ -4,10 +4,10 @@
 ///
 /// Candidates for periods are the times between events of one rank: it passes on a packet of a long message, begins a
 /// message, or makes a call. A fixed number of cycles after such an event the host glances at the network: it compares
-/// the progress of all ranks and some routers with an earlier glance. If they are alike, it compares the complete state
-/// with that at the next such event (StatePeriod). The earlier glance, and the earlier state, are replaced after 1, 2,
-/// 4, 8 ... comparisons (Brent, BIT 20, 1980), so that a period is found whatever its length and its beginning are. A
-/// network in which nothing moves repeats itself in any period.
+/// the progress of all ranks and some items with an earlier glance. If they are alike, it compares the complete
+/// state with that at the next such event (StatePeriod). The earlier glance, and the earlier state, are replaced after
+/// 1, 2, 4, 8 ... comparisons (Brent, BIT 20, 1980), so that a period is found whatever its length and its beginning
+/// are. A network in which nothing moves repeats itself in any period.
 #include <array>
 #include <memory>
 #include <optional>
@@ -44,19 +44,20 @@ class Repetition {
     u32 seen = kNone;  ///< number of the latest event
     u64 due = kNever;  ///< cycle of the next look
     u32 glances = 0, looks = 0;
-    u64 period = 0;  ///< cycles after which the latest glances were alike
-    std::optional<Glance> glance = {};
+    u64 period = 0;                                  ///< cycles after which the latest glances were alike
+    std::optional<Glance> glance = {}, recent = {};  ///< `recent`: from about one such period ago
     std::optional<Snapshot> earlier = {};
   };
   Watch& watch(Event event) { return watches_[static_cast<u32>(event)]; }
 
-  ProgramControl control_of(const Engine& engine, u32 replica, u32 rank) const;
-  void notice(Watch& watch, const Engine& engine, u32 replica);
+  void read(Engine& engine, u32 replica, u32 terminal, const FieldInfo& field, void* out) const;
+  ProgramControl control_of(Engine& engine, u32 replica, u32 rank) const;
+  void notice(Watch& watch, Engine& engine, u32 replica);
   void notice_call(Watch& watch, const ProgramControl& c, u64 now);
   void notice_packet(Watch& watch, const ProgramControl& c, u64 now, u64 last_created);
-  void choose_rank(const Engine& engine, u32 replica);
+  void choose_rank(Engine& engine, u32 replica);
   u64 look(Watch& watch, Engine& engine, u32 replica, u64 most);
-  Glance glance(const Engine& engine, u32 replica) const;
+  Glance glance(Engine& engine, u32 replica) const;
   bool must_look(Watch& watch, const Glance& now);
   void set(const Snapshot& next, Engine& engine, u32 replica, double gain);
   static bool nothing_under_way(const Snapshot& s);
@@ -66,7 +67,8 @@ class Repetition {
   const Plan& plan_;
   Motion motion_;
   std::unique_ptr<StatePeriod> period_;  ///< null: this run is stepped
-  const FieldInfo *controls_ = nullptr, *trace_ = nullptr, *quick_ = nullptr;
+  const FieldInfo *controls_ = nullptr, *trace_ = nullptr;
+  std::vector<std::pair<Elements, const FieldInfo*>> quick_;  ///< numbers, and their field
   std::array<Watch, 4> watches_{};
   u64 next_poll_ = 0, next_choice_ = 0, gap_ = 0;
   /// Time of a core, ns: left for looking; of the cycles stepped so far; of a look.

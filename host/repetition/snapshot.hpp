@@ -13,7 +13,7 @@ namespace flitlab {
 struct Glance {
   u64 cycle = 0;
   std::vector<ProgramControl> controls;  ///< [terminals * ranks] progress of programs
-  std::vector<std::byte> sample;         ///< Motion::quick of some routers
+  std::vector<std::byte> sample;         ///< Motion::quick of some items, if the host has access to them
 };
 
 struct Snapshot : Glance {

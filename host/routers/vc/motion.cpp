@@ -53,7 +53,7 @@ Motion VcPlan::motion() const {
   m.draws = [&t](u32 source, u32 destination) {
     return is_half_way(t, source / t.concentration, destination / t.concentration);
   };
-  m.quick = "router.control";
+  m.quick.push_back("router.control");
   m.counters.push_back("router.port.flits_sent");
   m.buffers.push_back({"router.flit_mail", 1, t.slot_mask + 1});
   m.buffers.push_back({"router.credit_mail", 1, t.slot_mask + 1});
