@@ -27,9 +27,9 @@ constexpr u32 kQuiet = 128, kQuietPeriod = 64;
 constexpr u32 kGap = 16, kDeviceGap = 512;
 /// Estimated costs, ns. They only decide how often it is worth looking: of a flit's move and of a router in a cycle; of
 /// asking a rank, and of a glance for each rank; of a look for each byte of the state.
-constexpr double kMoveNs = 40, kRouterNs = 3, kPollNs = 1000, kGlanceNs = 2000, kRankNs = 10, kByteNs = 0.5;
+constexpr double kMoveNs = 40, kRouterNs = 3, kPollNs = 1000, kGlanceNs = 2000, kRankNs = 10, kByteNs = 0.25;
 /// Looking may take this part of the time of stepping and of the time that skipping has saved, and at first so much.
-constexpr double kPartOfStepping = 0.01, kPartOfGain = 0.3, kFreePolls = 1000, kFreeLooks = 12;
+constexpr double kPartOfStepping = 0.01, kPartOfGain = 0.3, kFreePolls = 1000, kFreeLooks = 24;
 /// When the credit is used up, the host waits until it suffices for so many polls and looks.
 constexpr double kPolls = 100, kLooks = 4;
 
