@@ -182,8 +182,8 @@ def test_a_placed_program_keeps_its_places(tmp_path):
     assert cycles(str(tmp_path / "p.csv")) == 11
     with pytest.raises(fl.ConfigError, match="places of their own"):
         fl.Program.together([program], [[0, 1]], 2)
-    with pytest.raises(fl.ConfigError, match="Time lines of such programs are not supported"):
-        fl.timeline({**MESH, "traffic.program_file": program})
+    line = fl.timeline({**MESH, "traffic.program_file": program}, progress=False)
+    assert line.cycles == 11 and line.terminals == [3, 3]
 
 
 @pytest.mark.parametrize(("lines", "part"), [
