@@ -64,11 +64,12 @@ class Message:
 
 @dataclass
 class _Processor:
-    """A processor that several ranks share. free: first cycle in which a rank may use it. user: rank that used it
-    last."""
+    """A processor that several ranks share. free: first cycle in which a rank may use it. user: rank that used it last.
+    waiting: heap of the ranks that wait for it and for nothing else."""
 
     free: int = 0
     user: int = -1
+    waiting: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -76,7 +77,8 @@ class _Running:
     """A rank during the replay. processor: None if no other rank uses it. until: the rank is free from this cycle.
     message, uses: what its next step needs beside that, the arrival of a message and the processor. now: cycle of its
     latest step. sent: the message that it has passed to a rank of its terminal in that step. end: cycle in which its
-    program ended; -1: not yet."""
+    program ended; -1: not yet. visit: cycle of its next visit; -1: none is due. is_waiting: it is in
+    ``processor.waiting``."""
 
     rank: int
     processor: _Processor | None
@@ -88,13 +90,19 @@ class _Running:
     now: int = 0
     sent: Message | None = None
     end: int = -1
+    visit: int = -1
+    is_waiting: bool = False
 
-    def next_step(self) -> int:
-        """Returns the cycle of the next step; -1 if its message has not been sent, or the program has ended."""
+    def ready(self) -> int:
+        """Returns the cycle from which the next step needs at most the processor; -1 if its message has not been sent,
+        or the program has ended."""
         if self.end >= 0 or (self.message and self.message.available < 0):
             return -1
-        cycle = max(self.until, self.message.available if self.message else 0)
-        return max(cycle, self.processor.free) if self.uses and self.processor else cycle
+        return max(self.until, self.message.available if self.message else 0)
+
+    def goes_on(self, now: int) -> bool:
+        """Returns whether the next step may be made in cycle ``now``."""
+        return 0 <= self.ready() <= now and not (self.uses and self.processor and self.processor.free > now)
 
     def wait(self, until: int, what: str, number: int, message: Message, peer: int) -> None:
         if until > self.until:
@@ -178,29 +186,53 @@ class Replay:
     def _run_terminal(self, ranks: dict[int, _Running]) -> None:
         """Runs the ranks of a terminal. In each cycle it visits them in the order of their numbers. A rank that has got
         a message from a rank after it is visited once more, in a further round of visits."""
-        queue: list[tuple[int, int]] = []  # (cycle, rank): a step in that cycle, or later if the processor is in use
+        queue: list[tuple[int, int]] = []  # (cycle, rank): visits, of which ``visit`` of the rank has the valid one
+
+        def plan(rank: int, cycle: int) -> None:
+            ranks[rank].visit = cycle
+            heapq.heappush(queue, (cycle, rank))
+
+        def plan_next(one: _Running) -> None:
+            """Plans the next visit of a rank. Of the ranks that wait for a processor, only the first one needs one."""
+            processor, ready = one.processor, one.ready()
+            if not (one.uses and processor and processor.free > ready >= 0):
+                if ready >= 0:
+                    plan(one.rank, ready)
+                return
+            one.is_waiting = True
+            heapq.heappush(processor.waiting, one.rank)
+            if processor.waiting[0] == one.rank:
+                plan(one.rank, processor.free)
+
         for one in ranks.values():
             one.steps = self._steps(one)
             next(one.steps, None)
-            if one.next_step() >= 0:
-                queue.append((one.next_step(), one.rank))
-        heapq.heapify(queue)
+            plan_next(one)
         while queue:
             now = queue[0][0]
             visits: list[tuple[int, int]] = []  # (round, rank)
             while queue and queue[0][0] == now:
-                visits.append((0, heapq.heappop(queue)[1]))
+                rank = heapq.heappop(queue)[1]
+                if ranks[rank].visit == now:
+                    ranks[rank].visit = -1
+                    visits.append((0, rank))
             while visits:
                 turn, rank = heapq.heappop(visits)
                 one = ranks[rank]
-                while 0 <= one.next_step() <= now:
+                while one.goes_on(now):
+                    processor = one.processor
+                    if processor and one.is_waiting:
+                        heapq.heappop(processor.waiting)  # the rank itself, because the others are not visited before
+                        one.is_waiting = False
                     one.now = now
                     next(one.steps, None)
+                    if processor and processor.waiting and processor.free > now:
+                        plan(processor.waiting[0], processor.free)
                     sent, one.sent = one.sent, None
                     if sent and ranks[sent.destination].message is sent:
                         heapq.heappush(visits, (turn + (sent.destination < rank), sent.destination))
-                if one.next_step() >= 0:
-                    heapq.heappush(queue, (one.next_step(), rank))
+                if not one.is_waiting:
+                    plan_next(one)
 
     def _steps(self, one: _Running) -> Iterator[None]:
         """Makes the calls of a rank. Yields before each step that depends on other ranks of the terminal, or on which
