@@ -161,7 +161,7 @@ class Replay:
         self._accepted(self._leaving[source][bisect_right(self._packets[source], number)], cycle)
 
     def packet_to_created(self, destination: int, slot: int, cycle: int) -> None:
-        """A packet of message ``slot`` of those that terminal ``destination`` receives has been created."""
+        """Records that a packet was created. slot: number of its message among those that ``destination`` receives."""
         self._accepted(self.arriving[destination, slot], cycle)
 
     @staticmethod

@@ -12,7 +12,8 @@
 
 namespace flitlab {
 
-/// Names, such as "router.input.first", are those of Plan::bounds(): kind of item, field, member.
+/// A name such as "router.input.first" has three parts: kind of item, field and member. Plan::bounds() uses such names,
+/// too.
 struct Motion {
   /// Circular buffers, the parts of a field. The contents of a buffer move as its front does.
   struct Buffers {

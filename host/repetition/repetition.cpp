@@ -125,8 +125,10 @@ void Repetition::notice_packet(Watch& watch, const ProgramControl& c, u64 now, u
   if (!begins && packets - c.handed < 2) watch.rank = kNone;  // the message is over
   if (number == watch.seen) return;
   // A message is seen when it begins if the host asks in every cycle until its packet kBegun has been passed on.
-  if (begins && packets > kBegun && c.handed < kBegun) next_poll_ = now + 1;
-  if (begins && packets > kBegun && c.handed < kBegun) return;
+  if (begins && packets > kBegun && c.handed < kBegun) {
+    next_poll_ = now + 1;
+    return;
+  }
   watch.seen = number;
   if (begins && c.handed != kBegun) return;
   if (last_created + gap_ >= now) watch.due = last_created + gap_;

@@ -21,13 +21,11 @@ struct Snapshot : Glance {
   CounterShard counters{};
 };
 
-/// Two snapshots, or glances, of a run between which something has happened that may happen again.
-template <class Of>
-struct PeriodOf {
-  const Of &before, &after;
+/// Two snapshots of a run between which something has happened that may happen again.
+struct Period {
+  const Snapshot &before, &after;
 
   u32 cycles() const { return static_cast<u32>(after.cycle - before.cycle); }
 };
-using Period = PeriodOf<Snapshot>;
 
 }  // namespace flitlab

@@ -84,7 +84,8 @@ class StatePeriod {
   std::vector<Kind> kinds_;
   std::vector<Buffers> buffers_;
   std::vector<Pointers> pointers_;
-  std::array<bool, kTotals> maxima_{}, times_{}, audits_{};  ///< totals: maxima; cycles; those that only audits write
+  /// For each total: whether it is a maximum, whether it is a point in time, and whether only audits write it.
+  std::array<bool, kTotals> maxima_{}, times_{}, audits_{};
   u64 limit_ = 0;
 };
 

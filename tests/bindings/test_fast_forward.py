@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import flitlab as fl
+from flitlab.operations import Schedule
+from flitlab.schedules import Shape
 
 NETWORKS = {
     "torus": {"topology.kind": "torus", "topology.shape": [5, 3]},
@@ -90,7 +92,7 @@ def test_equals_a_stepped_run(name, options, ranks, steps):
 @pytest.mark.parametrize("name", ["torus", "mesh", "fat tree"])
 @pytest.mark.parametrize("algorithm", ["ring", "tree", "halving_doubling"])
 def test_collectives_equal_stepped_runs(name, algorithm):
-    schedule = fl.operations.Schedule("allreduce", algorithm, fl.schedules.Shape(12, 8, (12,)), 12 * 48000)
+    schedule = Schedule("allreduce", algorithm, Shape(12, 8, (12,)), 12 * 48000)
     check(network(name), schedule.program())
 
 
