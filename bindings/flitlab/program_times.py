@@ -6,7 +6,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
@@ -44,9 +44,12 @@ class Interval(NamedTuple):
 @dataclass
 class Message:
     """A message, or a ``notify``. message: its number among the messages that the destination receives. packets: 0 if
-    source and destination are ranks of one terminal. Cycles: ``ready``, the sender's processor hands it over;
-    ``first``, ``passed``, the network interface accepts its first and its last packet (without packets: ``ready``);
-    ``available``, the destination can receive it from here; ``received``, the destination does. -1: not yet."""
+    source and destination are ranks of one terminal. receiver: the rank that receives it, the destination or one of its
+    threads. in_run: it was matched with its receive during the run.
+
+    Cycles: ``ready``, the sender's processor hands it over; ``first``, ``passed``, the network interface accepts its
+    first and its last packet (without packets: ``ready``); ``available``, the destination can receive it from here;
+    ``received``, the destination does. -1: not yet."""
 
     source: int
     destination: int
@@ -55,6 +58,8 @@ class Message:
     packets: int
     call: int
     is_notify: bool = False
+    receiver: int = -1
+    in_run: bool = False
     ready: int = -1
     first: int = -1
     passed: int = -1
@@ -120,16 +125,18 @@ class Replay:
     intervals of all ranks. kernels/traffic/program.hpp has the rules.
 
     calls: [rank][call]. payload: bytes of a message in a packet. send_overhead, recv_overhead: cycles. places: [rank];
-    None: rank r runs on terminal r."""
+    None: rank r runs on terminal r. threads: thread -> the rank that gets its messages."""
 
     def __init__(self, calls: Sequence[Sequence[Call]], payload: int, send_overhead: int, recv_overhead: int,
-                 places: Sequence[Place] | None = None):
+                 places: Sequence[Place] | None = None, threads: Mapping[int, int] | None = None):
         self.calls, self.send_overhead, self.recv_overhead = calls, send_overhead, recv_overhead
         self.places = places or [Place(rank) for rank in range(len(calls))]
+        self.threads = threads or {}
         self.terminals: dict[int, list[int]] = {}  # terminal -> its ranks, rising
         for rank, place in enumerate(self.places):
             self.terminals.setdefault(place.terminal, []).append(rank)
         self.messages: dict[tuple[int, int], Message] = {}  # by destination and number there
+        self.received: dict[tuple[int, int], Message] = {}  # by rank and number of the call that received it
         self.made: list[list[int]] = [[] for _ in calls]  # [rank][call] cycle in which the rank makes the call
         self.ends: list[int] = []  # [rank] cycle in which its program ends
         self._by_call: list[dict[int, Message]] = [{} for _ in calls]
@@ -138,7 +145,7 @@ class Replay:
                 if call in SENDS:
                     here = self.places[rank].terminal == self.places[peer].terminal
                     message = Message(rank, peer, slot, amount, 0 if here else max(1, -(-amount // payload)), number,
-                                      call == "notify")
+                                      call == "notify", peer)
                     self.messages[peer, slot] = self._by_call[rank][number] = message
         # [rank] the messages that it sends through the network, in order, and the numbers of their calls
         self._sent = [[m for m in own.values() if m.packets] for own in self._by_call]
@@ -147,13 +154,38 @@ class Replay:
         self._leaving = {t: [m for rank in ranks for m in self._sent[rank]] for t, ranks in self.terminals.items()}
         self._packets = {t: list(accumulate(m.packets for m in own)) for t, own in self._leaving.items()}
         self.arriving = {}  # (terminal, number among the messages that it receives) -> message
+        # (terminal, number among its receives that are matched during the run) -> (mailbox, number there)
+        self.receives: dict[tuple[int, int], tuple[int, int]] = {}
+        self._matched: dict[tuple[int, int], Message] = {}  # (mailbox, number of the receive) -> its message
+        received, posted = Counter(rank for rank, _ in self.messages), Counter[int]()
+        for rank, own in enumerate(calls):
+            for call, peer, _, slot in own:
+                if call in RECEIVES and peer < 0:
+                    posted[self._mailbox(rank)] = max(posted[self._mailbox(rank)], slot + 1)
         for terminal, ranks in self.terminals.items():
-            first = 0
+            first = receive = 0
             for rank in ranks:
-                slots = 1 + max((slot for call, _, _, slot in calls[rank] if call in RECEIVES), default=-1)
-                for slot in range(slots):
+                for slot in range(received[rank]):
                     self.arriving[terminal, first + slot] = self.messages[rank, slot]
-                first += slots
+                for slot in range(posted[rank]):
+                    self.receives[terminal, receive + slot] = rank, slot
+                first, receive = first + received[rank], receive + posted[rank]
+
+    def _mailbox(self, rank: int) -> int:
+        return self.threads.get(rank, rank)
+
+    def match(self, terminal: int, receive: int, slot: int) -> None:
+        """Receive ``receive`` of a terminal got message ``slot`` of those that the terminal receives, in the run."""
+        message = self._matched[self.receives[terminal, receive]] = self.arriving[terminal, slot]
+        message.in_run = True
+
+    def _awaited(self, rank: int, peer: int, slot: int) -> Message:
+        """Returns the message of a receive."""
+        if peer >= 0:
+            return self.messages[rank, slot]
+        message = self._matched[self._mailbox(rank), slot]
+        message.receiver = rank
+        return message
 
     def packet_created(self, source: int, number: int, cycle: int) -> None:
         """Terminal ``source`` has created packet ``number``. Its packets are numbered in the order of its ranks, and of
@@ -229,8 +261,8 @@ class Replay:
                     if processor and processor.waiting and processor.free > now:
                         plan(processor.waiting[0], processor.free)
                     sent, one.sent = one.sent, None
-                    if sent and ranks[sent.destination].message is sent:
-                        heapq.heappush(visits, (turn + (sent.destination < rank), sent.destination))
+                    if sent and ranks[sent.receiver].message is sent:
+                        heapq.heappush(visits, (turn + (sent.receiver < rank), sent.receiver))
                 if not one.is_waiting:
                     plan_next(one)
 
@@ -243,7 +275,8 @@ class Replay:
             if call == "compute":
                 busy = amount
             elif call in ("recv", "after"):
-                awaited, busy, what = self.messages[rank, slot], self.recv_overhead * (call == "recv"), "receive"
+                awaited = self.received[rank, number] = self._awaited(rank, peer, slot)
+                busy, what, peer = self.recv_overhead * (call == "recv"), "receive", awaited.source
             elif call == "wait":
                 before = bisect_right(self._calls_that_send[rank], amount)
                 if before:  # the interface accepts the messages of a rank in their order
@@ -283,7 +316,7 @@ class Replay:
         one.end = one.until
 
 
-def critical_path(ranks: Sequence[Sequence[Interval]], messages: dict[tuple[int, int], Message]) -> list[Interval]:
+def critical_path(ranks: Sequence[Sequence[Interval]], received: dict[tuple[int, int], Message]) -> list[Interval]:
     """Returns the intervals that determine the end of a program, without gaps, from its end back to cycle 0 and then in
     order of cycles.
 
@@ -291,7 +324,7 @@ def critical_path(ranks: Sequence[Sequence[Interval]], messages: dict[tuple[int,
     in the cycle in which its processor handed over the message. The cycles between are the sender's intervals
     "interface" (until the last packet was accepted) and "network" (until the receiver could take the message). A
     message between ranks of a terminal, or a notify, has no cycles between. Where the rank waited for a processor, the
-    path continues at the rank that used it."""
+    path continues at the rank that used it. received: by rank and number of the call that received the message."""
     end = max((own[-1].end for own in ranks if own), default=0)
     rank = next((r for r, own in enumerate(ranks) if own and own[-1].end == end and own[-1].what != "done"), 0)
     by_end = [{interval.end: interval for interval in own} for own in ranks]
@@ -305,7 +338,7 @@ def critical_path(ranks: Sequence[Sequence[Interval]], messages: dict[tuple[int,
             path.append(interval)
             now = interval.begin
             continue
-        m = messages[rank, interval.message]
+        m = received[rank, interval.call]
         for begin, to, what in ((m.passed, now, "network"), (m.ready, m.passed, "interface")):
             if begin < to:
                 path.append(Interval(m.source, begin, to, what, m.destination, m.message, m.bytes, m.call))

@@ -37,7 +37,8 @@ CALLS = {
 # Calls of TOML programs; their ranks have no places, which notify and after need.
 TOML_CALLS = [call for call in CALLS if call not in ("notify", "after")]
 
-MOST_RANKS = 2**24
+MOST_RANKS = 2**24 - 1
+ANY = "any"  # peer or tag of a receive that accepts each
 MOST_CYCLES = 10**9  # of a computation
 MOST_MESSAGE_BYTES = 2**32 - 2
 MOST_STEPS = 50_000_000  # limit of the steps that a TOML program runs; a larger number is a typing error
@@ -69,11 +70,14 @@ class Rank:
         self._add("isend", peer=peer, bytes=bytes, tag=tag or None, handle=self._handles)
         return self._handles
 
-    def recv(self, peer: int, bytes: int | None = None, tag: int = 0) -> None:
-        """Waits for the next message with this tag from a peer. ``bytes``: its expected size, which is checked."""
+    def recv(self, peer: int | str, bytes: int | None = None, tag: int | str = 0) -> None:
+        """Waits for the next message with this tag from a peer. ``bytes``: its expected size, which is checked.
+
+        peer, tag: "any" accepts each. Then the messages of the rank are matched with its receives during the run, and
+        sizes are not checked."""
         self._add("recv", peer=peer, bytes=bytes, tag=tag or None)
 
-    def irecv(self, peer: int, bytes: int | None = None, tag: int = 0) -> int:
+    def irecv(self, peer: int | str, bytes: int | None = None, tag: int | str = 0) -> int:
         """As :meth:`recv`, without waiting. Returns a handle for :meth:`wait`."""
         self._handles += 1
         self._add("irecv", peer=peer, bytes=bytes, tag=tag or None, handle=self._handles)
@@ -122,7 +126,9 @@ class Rank:
     def _add(self, call: str, **arguments: Any) -> None:
         if arguments.get("group") is not None:
             arguments["group"] = self._program._group_number(arguments["group"])
-        fields = [_field(name, arguments.get(name)) for name in CALLS[call][0]]
+        receives = call in ("recv", "irecv")
+        fields = [ANY if receives and name in ("peer", "tag") and arguments.get(name) == ANY
+                  else _field(name, arguments.get(name)) for name in CALLS[call][0]]
         self._program._add(self.rank, ",".join([str(self.rank), call, *fields]).rstrip(","))
 
 
@@ -160,6 +166,7 @@ class Program:
         self._lines: list[list[str]] = [[] for _ in range(self.ranks)]
         self._groups: dict[tuple[int, ...], int] = {}
         self._places: dict[int, tuple[int, int | None]] = {}
+        self._threads: dict[int, int] = {}  # rank -> the rank of which it is a thread
         self._text: bytes | None = None
         self._ranks = [Rank(self, rank) for rank in range(self.ranks)]
 
@@ -198,7 +205,7 @@ class Program:
             raise ConfigError(f"Program.together: give each rank of each program a place from 0 to {ranks - 1} that no "
                               "other rank has.")
         for part, where in zip(programs, places, strict=True):
-            if part._places:
+            if part._places or part._threads:
                 raise ConfigError(f"Program.together: ranks of {part.name} have places of their own. Remove them; "
                                   "every rank gets a terminal here.")
             groups = {"": str(program._group_number(where))}
@@ -219,6 +226,16 @@ class Program:
             raise ConfigError(f"place({rank}, {terminal}): ranks are numbered 0 to {self.ranks - 1}, terminals 0 to "
                               f"{MOST_RANKS - 1}.")
         self._places[number] = (where, processor)
+        self._text = None
+
+    def thread(self, rank: int, of: int) -> None:
+        """Makes a rank a thread of another one: it receives what is sent to that rank, and its messages come from that
+        rank. Both must run on the same terminal (:meth:`place`). All messages of a program with threads are matched
+        with receives during the run."""
+        number, owner = int(_field("rank", rank)), int(_field("of", of))
+        if not (0 <= number < self.ranks and 0 <= owner < self.ranks):
+            raise ConfigError(f"thread({rank}, {of}): ranks are numbered 0 to {self.ranks - 1}.")
+        self._threads[number] = owner
         self._text = None
 
     def _check_message(self, bytes: int, where: str) -> None:
@@ -243,6 +260,7 @@ class Program:
             lines += [",".join(["group", str(number), *map(str, ranks)]) for ranks, number in self._groups.items()]
             lines += [f"place,{rank},{terminal}" + ("" if processor is None else f",{_field('processor', processor)}")
                       for rank, (terminal, processor) in self._places.items()]
+            lines += [f"thread,{rank},{of}" for rank, of in self._threads.items()]
             for calls in self._lines:
                 lines += calls
             self._text = ("\n".join(lines) + "\n").encode()
@@ -260,8 +278,9 @@ class Program:
 
         amount depends on the call. compute: cycles. send, isend: bytes. recv, irecv: number of packets, of up to 240
         bytes each. notify, after: no meaning. wait for an isend: which of the rank's isends, counted in this list.
-        slot: number of the message among the messages that its receiver receives. Raises ConfigError for a program
-        that cannot run.
+        slot: number of the message among the messages that its receiver receives. A recv or irecv with peer -1 is
+        matched during the run: slot is its number among such receives of the rank, and amount is 0. Raises ConfigError
+        for a program that cannot run.
         """
         most = max((terminal for terminal, _ in self._places.values()), default=-1) + 1
         return _core.program_calls(self.text(), self.name, self.ranks, max(self.ranks, most))
@@ -285,7 +304,7 @@ def _moved(line: str, where: Sequence[int], groups: Mapping[str, str]) -> str:
     names = CALLS[call][0]
     fields += [""] * (len(names) - len(fields))
     for i, name in enumerate(names):
-        if name in ("peer", "root"):
+        if name in ("peer", "root") and fields[i] != ANY:
             fields[i] = str(where[int(fields[i])])
         elif name == "group":
             fields[i] = groups[fields[i]]
@@ -318,6 +337,8 @@ def _of_calls(path: Path, terminals: int) -> Program:
                                   "one of the two.")
         elif row[0] == "place":
             program.place(*map(int, row[1:]))
+        elif row[0] == "thread":
+            program.thread(*map(int, row[1:]))
         elif row[0] != "ranks":
             program._add(int(row[0]), _moved(",".join(row), range(ranks), groups))
     return program

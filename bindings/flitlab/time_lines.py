@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MOST_DRAWN = 1024  # ranks in a drawing; more would be less than a pixel each
 ENDINGS = (".pftrace", ".perfetto-trace")
 _CYCLES = (64, 65536)  # fewest and most cycles between two reads of the events
+_FIRST_MATCHED = 2  # of the state's program_match: the receive has message 0 (kernels/traffic/matching.hpp)
 _EVENTS = 20_000  # the number of events of a read at which flitlab reads more often
 _NUMBERS = ["peer", "message", "bytes", "call"]  # columns that may be missing
 _COLOURS = {"compute": "#0072B2", "send": "#009E73", "receive": "#56B4E9", "message": "#E69F00", "after": "#F0E442",
@@ -127,7 +128,7 @@ class Timeline:
         return _frame(self._path())
 
     def _path(self) -> list[Interval]:
-        return critical_path(self._intervals, self._replay.messages)
+        return critical_path(self._intervals, self._replay.received)
 
     def plot(self, axes: Any = None, path: bool = True) -> Picture:
         """Draws a bar for each rank, coloured by what it does. path: with the critical path as a line, whose steps from
@@ -200,7 +201,7 @@ class Timeline:
             what = "notify " if m.is_notify else ""
             writer.instant(tracks[m.source], m.ready, f"{what}to rank {m.destination}", "sent", args, flow=number,
                            shared=True)
-            writer.instant(tracks[m.destination], m.received, f"{what}from rank {m.source}", "received", args,
+            writer.instant(tracks[m.receiver], m.received, f"{what}from rank {m.source}", "received", args,
                            flow=number, last=True, shared=True)
             if m.is_notify:
                 continue
@@ -287,7 +288,7 @@ def timeline(experiment: Given, progress: bool = True, interval: int | None = No
     calls = _core.program_calls(text, name, terminals)
     ranks = _ranks(text, terminals)
     replay = Replay(calls[:ranks], *(experiment[f"traffic.{key}"] for key in (
-        "payload_bytes", "send_overhead", "recv_overhead")), _places(text, ranks))
+        "payload_bytes", "send_overhead", "recv_overhead")), _places(text, ranks), _threads(text))
     ends, channels = _record(experiment, replay, cycles, progress, interval)
     line = Timeline(replay, name, channels)
     if replay.ends != ends or line.cycles != cycles:
@@ -314,6 +315,12 @@ def _places(text: bytes, ranks: int) -> list[Place]:
             rank, terminal, *processor = map(int, fields)
             places[rank] = Place(terminal, *processor)
     return places
+
+
+def _threads(text: bytes) -> dict[int, int]:
+    """Returns thread -> its rank, from a file of calls that has passed the reader's checks."""
+    rows = [line.split(b",") for line in text.splitlines()]
+    return {int(row[1]): int(row[2]) for row in rows if row[0].strip() == b"thread"}
 
 
 def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool,
@@ -343,13 +350,25 @@ def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool,
                 elif kind == "delivered":
                     arrived[terminal, number] = cycle
             step = max(_CYCLES[0], step // 2) if len(events) > _EVENTS else min(_CYCLES[1], step * 2)
-    latest: dict[int, list[int]] = {}
-    for (terminal, slot), message in replay.arriving.items():
+    items: dict[int, dict[str, Any]] = {}
+
+    def at_terminal(terminal: int, field: str) -> list[int]:
+        if terminal not in items:
+            items[terminal] = named(core.item("terminal", terminal))
+        return _listed(items[terminal][field])
+
+    for terminal, receive in replay.receives:
+        if (match := at_terminal(terminal, "program_match")[receive]) >= _FIRST_MATCHED:
+            replay.match(terminal, receive, match - _FIRST_MATCHED)
+    before: dict[tuple[int, int], int] = {}  # (source, mailbox) -> arrival of the latest message
+    for (terminal, slot), message in sorted(replay.arriving.items()):
         if not message.packets:
             continue  # from a rank of the same terminal
-        if has_queue and terminal not in latest:
-            latest[terminal] = _listed(named(core.item("terminal", terminal))["program_latest"])
-        message.available = latest[terminal][slot] + 1 if has_queue else arrived[terminal, slot]
+        message.available = (at_terminal(terminal, "program_latest")[slot] + 1 if has_queue
+                             else arrived[terminal, slot])
+        if message.in_run:  # it does not arrive before those that left earlier
+            pair = message.source, message.destination
+            before[pair] = message.available = max(message.available, before.get(pair, 0))
     return _ends(network, replay), counter.times() if counter else None
 
 

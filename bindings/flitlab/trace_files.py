@@ -9,6 +9,7 @@ import gzip
 import importlib
 import mmap
 import os
+import re
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,7 @@ from flitlab.temporary import temporary_path
 
 TRACE = "traffic.trace_file"
 COLUMNS = ("cycle", "source", "destination", "flits")
+_CLASS = re.compile(r"c\d+")
 _PARQUET = "Parquet"
 _FORMATS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": _PARQUET}
 
@@ -94,45 +96,62 @@ def _lines_of_parquet(path: str) -> Iterator[str]:
     table = _pyarrow(".parquet", path).ParquetFile(path)
     names = table.schema_arrow.names
     _check_columns(names, f"{TRACE}: {path}")
-    columns = [*COLUMNS, *(["needs"] if "needs" in names else [])]
+    columns = _columns(names)
     for batch in table.iter_batches(columns=columns):
-        rows = zip(*(batch.column(name).to_pylist() for name in columns), strict=True)
+        rows = zip(*(_column(name, batch.column(name).to_pylist()) for name in columns), strict=True)
         yield from _lines(rows, f"{TRACE}: {path}")
+
+
+def _columns(names: Iterable[str]) -> list[str]:
+    """Returns the columns of a table that a trace has, in the order of a row."""
+    return [*COLUMNS, *(name for name in ("class", "needs") if name in names)]
+
+
+def _column(name: str, values: Iterable[Any]) -> Iterable[Any]:
+    """Returns the values of a column as rows have them: a class as "c1"."""
+    return (f"c{value}" for value in values) if name == "class" else values
 
 
 def _check_columns(names: Iterable[str], where: str) -> None:
     if missing := [name for name in COLUMNS if name not in names]:
         raise ConfigError(f"{where} has no column {', '.join(missing)}. A trace has the columns {', '.join(COLUMNS)} "
-                          "and, if packets depend on others, needs: a list of earlier rows, counted from 0.")
+                          "and, if packets have classes or depend on others, class (a number) and needs: a list of "
+                          "earlier rows, counted from 0.")
 
 
 def trace_text(rows: Any) -> bytes:
     """Returns the text of a trace given in Python: a DataFrame or an Arrow table with the columns cycle, source,
-    destination, flits and perhaps needs, or rows (cycle, source, destination, flits, needs...), for example an array. A
-    negative number or None in needs means no packet. Raises ConfigError."""
+    destination, flits and perhaps class and needs, or rows (cycle, source, destination, flits, needs...), for example
+    an array. In a row, "c1" before needs is a class. A negative number or None in needs means no packet. Raises
+    ConfigError."""
     if hasattr(rows, "columns"):
         schema = getattr(rows, "schema", None)  # pyarrow: columns are the values, the schema has their names
         names = schema.names if hasattr(rows, "to_pylist") and hasattr(schema, "names") else rows.columns
         _check_columns(names, "with_trace: the table")
-        columns = [rows[name] for name in (*COLUMNS, *(["needs"] if "needs" in names else []))]
-        rows = zip(*(column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns), strict=True)
+        columns = {name: rows[name] for name in _columns(names)}
+        rows = zip(*(_column(name, column.to_pylist() if hasattr(column, "to_pylist") else column)
+                     for name, column in columns.items()), strict=True)
     if isinstance(rows, (str, bytes, Mapping)) or not hasattr(rows, "__iter__") or getattr(rows, "ndim", 2) != 2:
         raise ConfigError(f"with_trace({shown(rows)}): it must be a table with the columns {', '.join(COLUMNS)} and "
-                          f"perhaps needs, or rows of these numbers. A file is set as {TRACE}.")
+                          f"perhaps class and needs, or rows of these numbers. A file is set as {TRACE}.")
     return "".join(_lines(rows, "with_trace")).encode()
 
 
 def _lines(rows: Iterable[Any], where: str) -> Iterator[str]:
     for number, row in enumerate(rows):
         try:
-            fixed, needs = list(row[:4]), [n for part in row[4:] for n in _needs(part)]
+            fixed, of_class, rest = list(row[:4]), [], row[4:]
+            if len(rest) and _CLASS.fullmatch(str(plain(rest[0]))):
+                of_class, rest = [str(plain(rest[0]))], rest[1:]
+            needs = [n for part in rest for n in _needs(part)]
         except (TypeError, IndexError, KeyError):
-            fixed, needs = [], []
+            fixed, of_class, needs = [], [], []
         values = [whole(value) for value in (*fixed, *needs)]
         if len(fixed) < 4 or None in values or min(values[:4]) < 0:  # type: ignore[type-var]
             raise ConfigError(f"{where}: row {number} is {shown(tuple(row) if hasattr(row, '__iter__') else row)}: it "
                               f"must be {', '.join(COLUMNS)} and the rows that it needs, whole numbers from 0.")
-        yield ",".join(str(value) for value in values if value >= 0) + "\n"  # type: ignore[operator]
+        texts = [str(value) for value in values if value >= 0]  # type: ignore[operator]
+        yield ",".join([*texts[:4], *of_class, *texts[4:]]) + "\n"
 
 
 def _needs(part: Any) -> list[Any]:

@@ -175,7 +175,8 @@ py::dict forms(const Experiment& e) {
 }
 
 py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks, u32 terminals) {
-  static constexpr const char* kNames[] = {"compute", "send", "isend", "recv", "irecv", "wait", "notify", "after"};
+  static constexpr const char* kNames[] = {"compute", "send",   "isend", "recv",  "irecv",
+                                           "wait",    "notify", "after", "irecv", "recv"};
   const auto owner = std::make_shared<const std::string>(text);
   const Program program = read_calls(TextSource(name, {owner, *owner}), terminals ? terminals : ranks, {});
   py::list all;
@@ -183,7 +184,9 @@ py::list program_calls(const py::bytes& text, const std::string& name, u32 ranks
     py::list calls;
     for (u32 i = program.first[rank]; i < program.first[rank + 1]; ++i) {
       const ProgramCall& c = program.calls[i];
-      calls.append(py::make_tuple(kNames[static_cast<u32>(c.kind)], u32{c.peer}, c.amount, c.slot));
+      const bool any = c.kind == CallKind::kPost || c.kind == CallKind::kMatch;
+      calls.append(
+          py::make_tuple(kNames[static_cast<u32>(c.kind)], any ? -1 : static_cast<int>(c.peer), c.amount, c.slot));
     }
     all.append(calls);
   }

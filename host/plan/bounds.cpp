@@ -22,6 +22,29 @@ struct Numbers {
                                  ///< then a member of that member, and so on; empty: the item itself
 };
 
+/// Returns whether a list of matching.hpp has an end. next[n] - base: index of the element after n of `count`.
+bool has_end(const MatchList& list, const u32* next, u32 count, u32 base) {
+  if (!list.first) return true;
+  u32 at = list.first - 1;
+  for (u32 steps = 0; steps < count && at < count; ++steps) {
+    if (next[at] < base) return list.last == at + 1;
+    at = next[at] - base;
+  }
+  return false;
+}
+
+/// Adds the bounds of the mailboxes of terminals.
+void add_mailboxes(std::vector<Bound>& bounds, const ProgramTable& p, const ProgramFields& fields) {
+  bounds.push_back(item_bound("terminal", [=](const Item<1>& terminal, u32 index) {
+    const u32 receives = p.first_receive[index + 1] - p.first_receive[index],
+              messages = p.first_message[index + 1] - p.first_message[index];
+    for (u32 i = 0; i < receives; ++i)
+      if (terminal.at(fields.match, i) > messages + 1) return false;
+    return has_end(terminal.at(fields.unexpected), &terminal.at(fields.next_message), messages, 2) &&
+           has_end(terminal.at(fields.posted), &terminal.at(fields.next_receive), receives, 1);
+  }));
+}
+
 std::vector<std::string_view> split_path(std::string_view where) {
   std::vector<std::string_view> names;
   for (std::size_t dot; (dot = where.find('.')) != where.npos; where.remove_prefix(dot + 1))
@@ -214,6 +237,7 @@ void add_source(std::vector<Bound>& bounds, const TrafficTable& t, TrafficMode m
                         return n <= first[rank + 1] - first[rank];
                       }});
   bounds.push_back({"terminal.program_served", below(ranks)});
+  if (t.program.receives) add_mailboxes(bounds, t.program, fields.program);
 }
 
 void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits, u32 ring, TrafficMode mode,

@@ -18,6 +18,7 @@
 #include "kernels/common/counters.hpp"
 #include "kernels/engines/engine.hpp"
 #include "kernels/engines/engine_cost.hpp"
+#include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {
 
@@ -56,6 +57,7 @@ struct PlanFacts {
   u32 active_terminals = 0;  ///< number of terminals that take part in the traffic
   /// traffic.mode = batch or broadcast: lower bound of the number of packets that sources create.
   u64 batch_packets = 0;
+  const ProgramTable* program = nullptr;   ///< program of the terminals, if they run one
   std::vector<u32> dead_terminals = {};    ///< terminals without working channels, which a trace must not name
   u32 shortest_packet = 1;                 ///< length of the shortest packet, flits
   u32 longest_packet = 1;                  ///< length of the longest packet, flits

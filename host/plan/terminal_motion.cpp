@@ -9,6 +9,10 @@ Motion terminal_motion(const TrafficTable& traffic, TrafficMode mode, u32 slots,
     m.never = "traffic.mode is not \"program\"";
     return m;
   }
+  if (traffic.program.receives) {
+    m.never = "messages are matched during the run (a receive from any source or with any tag, or threads)";
+    return m;
+  }
   m.program = &traffic.program;
   m.quick = {"terminal.control.lane", "terminal.output.credits", "terminal.trace.entries"};
   m.buffers = {{"terminal.ring", vcs, ring, "terminal.first", "", "", slots + 1},

@@ -305,6 +305,12 @@ void TerminalPlan::set_program(const Experiment& e) {
   p.processors = program_.processors;
   p.processor = p.processors ? program_.processor.data() : nullptr;
   p.queued = !has_program_software(e);
+  if ((p.receives = program_.receives)) {
+    p.first_receive = program_.first_receive.data();
+    p.receive = program_.receive.data();
+    p.first_message = program_.first_message.data();
+    p.message = program_.message.data();
+  }
   for (u32 i = 0; i < table.terminals; ++i)
     if (p.first[i * p.ranks] != p.first[(i + 1) * p.ranks]) require_active(param::traffic.program_file.path, i);
 }
@@ -370,7 +376,8 @@ TerminalSize terminal_size(const TrafficTable& t, TrafficMode mode, u32 vcs, u32
           t.program.queued,
           t.program.ranks,
           t.program.processors,
-          t.trace_window};
+          t.trace_window,
+          t.program.receives};
 }
 
 ItemKind& add_kind(StateLayout& layout, const char* name, u32 count) {

@@ -1,6 +1,6 @@
-/// Matching of sends and receives, and the check that a program can end.
+/// Matching of sends and receives.
 #include <algorithm>
-#include <span>
+#include <utility>
 
 #include "host/programs/draft.hpp"
 
@@ -22,8 +22,14 @@ class Matcher {
       : draft_(draft), file_(file), format_(format), ranks_(static_cast<u32>(draft.program.first.size() - 1)) {}
 
   void match() {
+    find_open_mailboxes();
     list_sends();
+    draft_.mailboxes.resize(ranks_);
     for (u32 rank = 0; rank < ranks_; ++rank) match_receiver(rank);
+    for (u32 rank = 0; rank < ranks_; ++rank) open_receives(rank);
+    for (u32 rank = 0; rank < ranks_; ++rank) check_open(rank);
+    for (const Mailbox& mailbox : draft_.mailboxes)
+      draft_.program.slots = std::max(draft_.program.slots, mailbox.slots());
     if (wrong_line_ != kNone) file_.fail(wrong_line_, wrong_);
     for (u32 rank = 0; rank < ranks_; ++rank) resolve_waits(rank);
   }
@@ -33,11 +39,31 @@ class Matcher {
     u32 from, call;
   };
 
-  /// Lists all sends, sorted by receiver, then sender, then call.
-  void list_sends() {
+  /// Finds the mailboxes whose messages are matched during the run.
+  void find_open_mailboxes() {
     const Program& p = draft_.program;
+    open_.assign(ranks_, !draft_.threads.empty());
+    for (u32 rank = 0; rank < ranks_; ++rank)
+      for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
+        const ProgramCall& c = p.calls[i];
+        if (is_receive(c) && (c.peer == kAnyRank || c.slot == kAnyTag)) open_[draft_.mailbox(rank)] = true;
+      }
+  }
+
+  /// Returns whether a send or receive of a message to `rank` is matched during the run.
+  bool is_open(const ProgramCall& c, u32 rank) const {
+    const bool in_file = c.slot < kCollectiveTag || c.slot == kAnyTag;
+    return in_file && open_[draft_.mailbox(rank)] && c.kind != CallKind::kSignal && c.kind != CallKind::kAfter;
+  }
+
+  /// Lists all sends, sorted by receiver, then sender, then call. Messages to a thread go to its rank.
+  void list_sends() {
+    Program& p = draft_.program;
+    for (ProgramCall& c : p.calls)
+      if (is_send(c) && is_open(c, c.peer)) c.peer = draft_.mailbox(c.peer);
     send_start_.assign(ranks_ + std::size_t{1}, 0);
-    for (const ProgramCall& c : p.calls) send_start_[c.peer + 1] += is_send(c);
+    for (const ProgramCall& c : p.calls)
+      if (is_send(c)) ++send_start_[c.peer + 1];
     for (u32 rank = 0; rank < ranks_; ++rank) send_start_[rank + 1] += send_start_[rank];
     sends_.resize(send_start_.back());
     std::vector<u32> next(send_start_.begin(), send_start_.end() - 1);
@@ -49,12 +75,24 @@ class Matcher {
   void match_receiver(u32 rank) {
     Program& p = draft_.program;
     std::vector<End> sends, receives;
-    for (u32 i = send_start_[rank]; i < send_start_[rank + 1]; ++i)
-      sends.push_back({sends_[i].from, p.calls[sends_[i].call].slot, sends_[i].call, 0});
     for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i)
-      if (is_receive(p.calls[i]))
+      if (is_receive(p.calls[i]) && !is_open(p.calls[i], rank))
         receives.push_back({p.calls[i].peer, p.calls[i].slot, i, static_cast<u32>(receives.size())});
-    p.slots = std::max(p.slots, static_cast<u32>(receives.size()));
+    Mailbox& mailbox = draft_.mailboxes[rank];
+    mailbox.matched = static_cast<u32>(receives.size());
+    for (u32 i = send_start_[rank]; i < send_start_[rank + 1]; ++i) {
+      const auto [from, call] = sends_[i];
+      ProgramCall& send = p.calls[call];
+      if (!is_open(send, rank)) {
+        sends.push_back({from, send.slot, call, 0});
+        continue;
+      }
+      if (draft_.mailbox(from) == rank)
+        wrong(call,
+              [&] { return "threads of rank " + std::to_string(rank) + " cannot exchange messages. Use notify."; });
+      const u32 tag = std::exchange(send.slot, mailbox.slots());
+      mailbox.messages.push_back({format_.packets(send.amount), rank, draft_.mailbox(from), tag, from});
+    }
     std::stable_sort(sends.begin(), sends.end());
     std::stable_sort(receives.begin(), receives.end());
     auto send = sends.begin();
@@ -67,6 +105,43 @@ class Matcher {
       else
         connect(rank, *send++, *receive++);
     }
+  }
+
+  /// Lists the receives of a rank that are matched during the run.
+  void open_receives(u32 rank) {
+    Program& p = draft_.program;
+    const u32 mailbox = draft_.mailbox(rank);
+    std::vector<ProgramReceive>& receives = draft_.mailboxes[mailbox].receives;
+    for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
+      ProgramCall& c = p.calls[i];
+      if (!is_receive(c) || !is_open(c, rank)) continue;
+      receives.push_back({mailbox, c.peer == kAnyRank ? kNone : draft_.mailbox(c.peer), c.slot});
+      c.kind = c.kind == CallKind::kReceive ? CallKind::kMatch : CallKind::kPost;
+      c.slot = static_cast<u32>(receives.size()) - 1;
+      c.amount = 0;
+    }
+  }
+
+  void check_open(u32 rank) {
+    const Mailbox& mailbox = draft_.mailboxes[rank];
+    if (mailbox.messages.size() == mailbox.receives.size()) return;
+    const Program& p = draft_.program;
+    u32 call = p.first[rank];
+    const auto ours = [&](const ProgramCall& c) {
+      return c.kind == CallKind::kMatch || c.kind == CallKind::kPost ||
+             (is_send(c) && c.peer == rank && c.slot >= mailbox.matched && c.kind != CallKind::kSignal);
+    };
+    while (call < p.first[rank + 1] && !ours(p.calls[call])) ++call;
+    for (u32 i = 0; call == p.first[rank + 1] && i < p.calls.size(); ++i)
+      if (ours(p.calls[i])) {
+        call = i;
+        break;
+      }
+    wrong(call, [&] {
+      return "rank " + std::to_string(rank) + " receives " + std::to_string(mailbox.receives.size()) +
+             " messages, and " + std::to_string(mailbox.messages.size()) +
+             " are sent to it (collectives do not count). Add or remove receives or sends.";
+    });
   }
 
   void connect(u32 rank, const End& send, const End& receive) {
@@ -118,9 +193,9 @@ class Matcher {
     for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
       if (p.calls[i].kind != CallKind::kWait) continue;
       const ProgramCall& awaited = p.calls[p.first[rank] + p.calls[i].amount];
-      if (awaited.kind != CallKind::kIreceive) continue;
+      if (awaited.kind != CallKind::kIreceive && awaited.kind != CallKind::kPost) continue;
       p.calls[i] = awaited;
-      p.calls[i].kind = CallKind::kReceive;
+      p.calls[i].kind = awaited.kind == CallKind::kPost ? CallKind::kMatch : CallKind::kReceive;
     }
   }
 
@@ -130,85 +205,9 @@ class Matcher {
   u32 ranks_;
   std::vector<u32> send_start_;  ///< [ranks + 1] index in `sends_` of the first send to each receiver
   std::vector<Sent> sends_;
+  std::vector<bool> open_;  ///< [mailboxes] whether its messages are matched during the run
   u32 wrong_line_ = kNone;
   std::string wrong_;
-};
-
-/// Execution of a program without timing.
-class UntimedRun {
- public:
-  explicit UntimedRun(const Program& program)
-      : p_(program),
-        ranks_(static_cast<u32>(program.first.size() - 1)),
-        next_(program.first.begin(), program.first.end() - 1),
-        message_start_(ranks_ + std::size_t{1}, 0) {
-    for (u32 rank = 0; rank < ranks_; ++rank) {
-      const auto own = calls(rank);
-      message_start_[rank + 1] = message_start_[rank] + messages(own);
-    }
-    sent_.resize(message_start_.back());
-  }
-
-  void run() {
-    std::vector<u32> ready(ranks_);
-    for (u32 i = 0; i < ranks_; ++i) ready[i] = ranks_ - 1 - i;
-    while (!ready.empty()) {
-      const u32 rank = ready.back();
-      ready.pop_back();
-      for (; !is_waiting(rank) && next_[rank] < p_.first[rank + 1]; ++next_[rank]) {
-        const ProgramCall& call = p_.calls[next_[rank]];
-        if (!is_send(call)) continue;
-        const bool releases = next_[call.peer] < p_.first[call.peer + 1] && awaits(call.peer, call.slot);
-        sent_[message_start_[call.peer] + call.slot] = true;
-        if (releases) ready.push_back(call.peer);
-      }
-    }
-  }
-
-  /// Returns ranks that wait for one another in a cycle: each waits for the next one. Returns an empty list if all
-  /// ranks have ended.
-  std::vector<u32> cycle() const {
-    u32 rank = 0;
-    while (rank < ranks_ && next_[rank] == p_.first[rank + 1]) ++rank;
-    if (rank == ranks_) return {};
-    std::vector<u32> path, position(ranks_, kNone);
-    for (; position[rank] == kNone; rank = p_.calls[next_[rank]].peer) {
-      position[rank] = static_cast<u32>(path.size());
-      path.push_back(rank);
-    }
-    path.erase(path.begin(), path.begin() + position[rank]);
-    return path;
-  }
-
-  /// Returns the index of the call that a rank has reached.
-  u32 next(u32 rank) const { return next_[rank]; }
-
- private:
-  std::span<const ProgramCall> calls(u32 rank) const {
-    return std::span(p_.calls).subspan(p_.first[rank], p_.first[rank + 1] - p_.first[rank]);
-  }
-  static u64 messages(std::span<const ProgramCall> calls) {
-    u32 count = 0;
-    for (const ProgramCall& c : calls)
-      if (is_receive(c)) count = std::max(count, c.slot + 1);
-    return count;
-  }
-  /// Returns whether a rank waits for message `slot`: it has reached the receive of this message, which has not been
-  /// sent. The rank must not have ended.
-  bool awaits(u32 rank, u32 slot) const {
-    const ProgramCall& call = p_.calls[next_[rank]];
-    return (call.kind == CallKind::kReceive || call.kind == CallKind::kAfter) && call.slot == slot &&
-           !sent_[message_start_[rank] + slot];
-  }
-  bool is_waiting(u32 rank) const {
-    return next_[rank] < p_.first[rank + 1] && awaits(rank, p_.calls[next_[rank]].slot);
-  }
-
-  const Program& p_;
-  u32 ranks_;
-  std::vector<u32> next_;           ///< [ranks] index of the call that the rank has reached
-  std::vector<u64> message_start_;  ///< [ranks + 1] index in `sent_` of the first message of each receiver
-  std::vector<bool> sent_;          ///< [messages] whether the message has been sent
 };
 
 }  // namespace
@@ -230,23 +229,6 @@ void number_packets(Draft& draft, const FieldFile& file, const PacketFormat& for
                                       "traffic.payload_bytes, or send less.");
     }
   }
-}
-
-void check_that_it_ends(const Draft& draft, const FieldFile& file) {
-  constexpr std::size_t kMostShown = 8;
-  UntimedRun run(draft.program);
-  run.run();
-  const std::vector<u32> cycle = run.cycle();
-  if (cycle.empty()) return;
-  std::string text;
-  for (std::size_t i = 0; i < cycle.size() && i < kMostShown; ++i)
-    text += (i ? ", rank " : "rank ") + std::to_string(cycle[i]) + " waits for rank " +
-            std::to_string(draft.program.calls[run.next(cycle[i])].peer) + " in line " +
-            file.quote(draft.lines[run.next(cycle[i])]);
-  if (cycle.size() > kMostShown) text += " and so on, " + std::to_string(cycle.size()) + " ranks in all";
-  file.fail(draft.lines[run.next(cycle.front())],
-            "the program cannot end on any network: " + text +
-                ". Let one of them send before it receives, or receive by irecv.");
 }
 
 }  // namespace flitlab

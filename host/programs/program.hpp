@@ -1,6 +1,6 @@
 #pragma once
 /// Message-passing programs: the calls that each rank makes. Collectives have been expanded to sends and receives, and
-/// sends have been matched with receives.
+/// sends have been matched with receives, except for those that are matched during the run.
 #include <vector>
 
 #include "host/config/text_source.hpp"
@@ -15,6 +15,11 @@ struct Program {
   u32 ranks = 1;                   ///< ranks of each terminal
   std::vector<u32> processor;      ///< [terminals * ranks] processor of each rank at its terminal
   u32 processors = 0;              ///< processors of a terminal, the largest number; 0: ranks do not share them
+  u32 receives = 0;                ///< receives of a terminal that are matched during the run, the largest number
+  // If there are such receives: tables as in ProgramTable.
+  std::vector<u32> first_receive, first_message;
+  std::vector<ProgramReceive> receive;
+  std::vector<ProgramMessage> message;
 };
 
 /// Reads the text of a program (docs/programs.md) for a network with `terminals` terminals. Throws ConfigError, with

@@ -19,7 +19,7 @@ namespace {
 
 constexpr u64 kMostCycles = 1000000000;
 constexpr u32 kMostRanksHere = 1024;  // of a terminal
-constexpr u32 kMostRanks = 1u << 24;  // ProgramCall::peer cannot hold larger numbers
+constexpr u32 kMostRanks = kAnyRank;  // ProgramCall::peer cannot hold larger numbers
 
 /// Memory of a call while messages are matched, bytes: the call, its line number, and its entry in the list of sends.
 constexpr u64 kCallBytes = sizeof(ProgramCall) + sizeof(u32) + 2 * sizeof(u32);
@@ -58,8 +58,12 @@ class Reader {
     state_.clear();
     groups_.clear();
     places_.clear();
+    threads_.clear();
     read_lines();
     draft.places = std::move(places_);
+    draft.threads = std::move(threads_);
+    for (u32 rank = static_cast<u32>(draft.threads.size()); rank + 1 < first.size() && rank; ++rank)
+      draft.threads.push_back(rank);
     return draft;
   }
 
@@ -89,6 +93,8 @@ class Reader {
         read_group();
       else if (file_.field(0) == "place")
         read_place();
+      else if (file_.field(0) == "thread")
+        read_thread();
       else
         read_call();
     }
@@ -128,6 +134,21 @@ class Reader {
     if (placed_[rank]) file_.fail("rank " + std::to_string(rank) + " has a place already. Remove one.");
     placed_[rank] = true;
     places_[rank] = {terminal, file_.fields() > 3 ? file_.number(3, "processor", kNone - 1) : kNone};
+  }
+
+  void read_thread() {
+    start();
+    if (file_.fields() != 3) file_.fail("this line is thread,RANK,OF_RANK.");
+    const u32 rank = rank_of(1, "rank"), owner = rank_of(2, "rank");
+    if (threads_.empty()) {
+      threads_.resize(ranks_);
+      std::iota(threads_.begin(), threads_.end(), 0);
+    }
+    if (rank == owner || threads_[rank] != rank || threads_[owner] != owner ||
+        std::count(threads_.begin(), threads_.end(), rank) > 1)
+      file_.fail("rank " + std::to_string(rank) + " cannot be a thread of rank " + std::to_string(owner) +
+                 ": a rank is a thread of one other rank, which is not a thread.");
+    threads_[rank] = owner;
   }
 
   /// Checks that every rank has a terminal. A rank without a place runs on the terminal of its number.
@@ -225,16 +246,24 @@ class Reader {
         continue;
       }
       switch (a) {
-        case Argument::kPeer:
+        case Argument::kPeer: arguments[a] = is_any(form, i + 2) ? kAnyRank : rank_of(i + 2, name); break;
         case Argument::kRoot: arguments[a] = rank_of(i + 2, name); break;
         case Argument::kBytes: arguments[a] = file_.number(i + 2, name, kMostMessageBytes); break;
-        case Argument::kTag: arguments[a] = file_.number(i + 2, name, kCollectiveTag - 1); break;
+        case Argument::kTag:
+          arguments[a] = is_any(form, i + 2) ? kAnyTag : file_.number(i + 2, name, kCollectiveTag - 1);
+          break;
         case Argument::kCycles: arguments[a] = file_.number(i + 2, name, kMostCycles); break;
         case Argument::kHandle:
         case Argument::kGroup: arguments[a] = file_.number(i + 2, name, kNone - 1); break;
       }
     }
     return arguments;
+  }
+
+  /// Returns whether a field is the word that stands for any source or any tag, and may be.
+  bool is_any(const Form& form, u32 field) const {
+    const auto* kind = std::get_if<CallKind>(&form.what);
+    return kind && (*kind == CallKind::kReceive || *kind == CallKind::kIreceive) && file_.field(field) == "any";
   }
 
   void add(u32 rank, ProgramCall call, u32 line) {
@@ -359,6 +388,7 @@ class Reader {
   std::vector<RankState> state_;  ///< [ranks]
   std::vector<Place> places_;     ///< [ranks]; empty: no line gives a place
   std::vector<bool> placed_;      ///< [ranks] whether a line has given the rank's place
+  std::vector<u32> threads_;      ///< [ranks] the rank of which it is a thread; empty: there are no threads
   std::map<u32, Group> groups_;   ///< by number of the group; kNone: the group of all ranks
 };
 

@@ -118,6 +118,8 @@ bool ProgramPeriod::same_effect(u32 rank, u32 call, u32 distance) const {
     case CallKind::kWait: return b.amount - a.amount == distance;
     case CallKind::kCompute: return a.amount == b.amount;
     case CallKind::kIreceive: return true;
+    case CallKind::kPost:
+    case CallKind::kMatch: break;  // such programs are stepped (terminal_motion.cpp)
   }
   return false;
 }

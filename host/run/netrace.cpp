@@ -13,7 +13,7 @@ namespace flitlab {
 namespace {
 
 constexpr u64 kHeaderBytes = 72, kRegionBytes = 24, kPacketBytes = 21;
-constexpr u32 kMostRegions = 65536, kMostNotes = 1 << 24;
+constexpr u32 kMostRegions = 65536, kMostNotes = 1 << 24, kMostClasses = 5;
 
 /// Returns the bytes of a packet by its type (netrace.c, nt_packet_sizes); 0: there is no such type.
 u32 bytes_of_type(u32 type) {
@@ -38,10 +38,42 @@ u32 bytes_of_type(u32 type) {
   return 72;
 }
 
+/// Types of packets that request something, among those of bytes_of_type().
+bool is_request(u32 type) {
+  switch (type) {
+    case 1:
+    case 4:
+    case 6:
+    case 13:
+    case 15: return true;
+    default: return false;
+  }
+}
+/// Types of packets by which a directory takes a block away from a cache.
+bool is_recall(u32 type) { return type == 27 || type == 29; }
+
+/// Returns the class of a packet if packets are divided into `classes` classes. Requests that cause further requests
+/// have smaller numbers: a cache's request, recalls of the directory, requests to memory controllers, responses of
+/// memory controllers, other responses. Fewer classes join some of these. `nodes`: types of source and destination.
+u32 class_of(u32 type, u32 nodes, u32 classes) {
+  constexpr u32 kMemory = 3;
+  const bool asks = is_request(type), recalls = is_recall(type), from_memory = nodes >> 4 == kMemory,
+             to_memory = (nodes & 0xF) == kMemory;
+  if (classes < 2) return 0;
+  if (!asks && !recalls) return classes == 5 && from_memory ? 3 : classes - 1;
+  if (classes >= 4 && asks && to_memory) return 2;
+  return classes >= 3 && recalls ? 1 : 0;
+}
+
 class NetraceReader final : public TraceReader {
  public:
-  NetraceReader(std::unique_ptr<std::istream> file, std::string path, u32 flit_bytes, std::vector<u32> regions)
-      : file_(std::move(file)), path_(std::move(path)), flit_bytes_(flit_bytes) {
+  NetraceReader(std::unique_ptr<std::istream> file, std::string path, u32 flit_bytes, std::vector<u32> regions,
+                u32 classes)
+      : file_(std::move(file)), path_(std::move(path)), flit_bytes_(flit_bytes), classes_(classes) {
+    if (classes_ > kMostClasses)
+      throw ConfigError("traffic.classes = " + std::to_string(classes_) + ": packets of Netrace have up to " +
+                        std::to_string(kMostClasses) + " classes (docs/workloads.md). Use 1 to " +
+                        std::to_string(kMostClasses) + ".");
     file_->seekg(0, std::ios::end);
     size_ = static_cast<u64>(file_->tellg());
     seek(0);
@@ -108,7 +140,7 @@ class NetraceReader final : public TraceReader {
 
   std::unique_ptr<std::istream> file_;
   std::string path_;
-  u32 flit_bytes_, nodes_ = 0;
+  u32 flit_bytes_, classes_, nodes_ = 0;
   u64 size_ = 0, at_ = 0;  ///< bytes of the file; bytes read
   std::vector<Region> regions_;
   std::vector<u64> begins_;  ///< [region] its first cycle
@@ -198,7 +230,7 @@ bool NetraceReader::read(TracePacket& packet) {
   const u32 type = static_cast<u32>(number(1, kPart));
   packet.source = number(1, kPart);
   packet.destination = number(1, kPart);
-  number(1, kPart);  // types of the nodes
+  const u32 nodes = static_cast<u32>(number(1, kPart));  // their types
   const u32 count = static_cast<u32>(number(1, kPart));
   const u64 self = read_++;
   const u32 bytes = bytes_of_type(type);
@@ -211,6 +243,7 @@ bool NetraceReader::read(TracePacket& packet) {
          ": the file is damaged.");
   packet.cycle = cycle - place_.begin + place_.shift;
   packet.flits = (bytes + flit_bytes_ - 1) / flit_bytes_;
+  packet.of_class = class_of(type, nodes, classes_);
   packet.needs.clear();
   const auto [first, last] = waiting_.equal_range(id);
   for (auto it = first; it != last; ++it) packet.needs.push_back(it->second);
@@ -241,8 +274,8 @@ void NetraceReader::load(Loader& loader) {
 }  // namespace
 
 std::unique_ptr<TraceReader> detail::open_netrace(std::unique_ptr<std::istream> file, std::string path, u32 flit_bytes,
-                                                  std::vector<u32> regions) {
-  return std::make_unique<NetraceReader>(std::move(file), std::move(path), flit_bytes, std::move(regions));
+                                                  std::vector<u32> regions, u32 classes) {
+  return std::make_unique<NetraceReader>(std::move(file), std::move(path), flit_bytes, std::move(regions), classes);
 }
 
 }  // namespace flitlab

@@ -1,4 +1,4 @@
-/// The project's own trace format: CSV lines cycle,source,destination,flits[,needs...].
+/// The project's own trace format: CSV lines cycle,source,destination,flits[,cCLASS][,needs...].
 #include <algorithm>
 #include <charconv>
 
@@ -76,20 +76,25 @@ bool CsvReader::read_line() {
 bool CsvReader::read(TracePacket& packet) {
   if (!read_line()) return false;
   const auto fail_form = [&] {
-    fail(std::string("a line is cycle,source,destination,flits[,needs") + (several_needs_ ? "..." : "") +
+    fail(std::string("a line is cycle,source,destination,flits[,cCLASS][,needs") + (several_needs_ ? "..." : "") +
          "], whole numbers from 0." + (file_->eof() ? " The file ends in the middle of a line." : ""));
   };
   u64 numbers[4];
   u32 count = 0;
   packet.needs.clear();
+  packet.of_class = 0;
   const char* at = text_.data();
   const char* end = at + text_.size();
   for (;;) {
     while (at < end && *at == ' ') ++at;
+    const bool is_class = count == 4 && at < end && *at == 'c';
+    if (is_class) ++at;
     u64 number = 0;
     const auto [next, error] = std::from_chars(at, end, number);
     if (error != std::errc{}) fail_form();
-    if (count < 4)
+    if (is_class)
+      packet.of_class = number;
+    else if (count < 4)
       numbers[count] = number;
     else
       packet.needs.push_back(number);

@@ -22,6 +22,8 @@ void TraceFeed::check(const TracePacket& packet) const {
           limits_.why_impossible(packet.source, packet.destination, packet.flits, reader_->leave_out());
       !why.empty())
     fail(why);
+  if (packet.of_class >= limits_.classes)
+    fail("class " + std::to_string(packet.of_class) + " does not exist: " + limits_.classes_text() + ".");
   if (!packet.needs.empty() && !limits_.identifies_arrivals)
     fail(
         "terminals of this network cannot identify the packet that has arrived, so a packet cannot need another. Use a "
@@ -66,7 +68,7 @@ void TraceFeed::queue(const TracePacket& packet, u64 now) {
   else
     destinations_[packets_ % kReach] = entry.destination;
   arrived_.push_back(0);
-  queues_[packet.source].push_back(entry);
+  queues_[packet.source * limits_.classes + packet.of_class].push_back(entry);
   ++packets_;
 }
 
@@ -105,13 +107,14 @@ void TraceFeed::arrived(u32 terminal, const TraceArrival& arrival) {
   arrived_[arrival.id - first_open_] = 1;
   if (!awaited_.erase(arrival.id)) return;
   // Releases entries that are not yet in the terminal's queue. The terminal has released the entries in its queue.
-  for (TraceEntry& entry : queues_[terminal]) {
-    const auto [first, last] = further_.equal_range(entry.id);
-    for (auto it = first; it != last;) it = it->second == arrival.id ? further_.erase(it) : std::next(it);
-    if (entry.needs != arrival.id) continue;
-    entry.needs = take_further_need(entry.id);
-    entry.cycle = std::max(entry.cycle, arrival.at + 1);
-  }
+  for (u32 c = 0; c < limits_.classes; ++c)
+    for (TraceEntry& entry : queues_[std::size_t{terminal} * limits_.classes + c]) {
+      const auto [first, last] = further_.equal_range(entry.id);
+      for (auto it = first; it != last;) it = it->second == arrival.id ? further_.erase(it) : std::next(it);
+      if (entry.needs != arrival.id) continue;
+      entry.needs = take_further_need(entry.id);
+      entry.cycle = std::max(entry.cycle, arrival.at + 1);
+    }
 }
 
 /// Moves the further needs of a packet to the terminal's state, if there is room for all of them.

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "host/config/cross_checks.hpp"
 #include "host/plan/trace_order.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/traffic/params.hpp"
@@ -41,7 +42,7 @@ std::unique_ptr<TraceReader> open_trace(const Experiment& e) {
                         std::string(c.expand) + ".");
   if (is_netrace(mark))
     return detail::open_netrace(std::move(file), source.path(), e.u32_of(param::traffic.flit_bytes),
-                                e.ints(param::traffic.trace_regions));
+                                e.ints(param::traffic.trace_regions), traffic_classes(e));
   if (!e.ints(param::traffic.trace_regions).empty())
     throw ConfigError("traffic.trace_regions applies to traces of Netrace, and traffic.trace_file = \"" +
                       source.path() + "\" is not one. Remove it.");

@@ -16,6 +16,7 @@ struct TracePacket {
   u64 flits;
   std::vector<u64>
       needs;  ///< numbers of packets that must have arrived first; packets of the trace are numbered from 0
+  u64 of_class = 0;
 };
 
 class TraceReader {
@@ -45,9 +46,9 @@ std::unique_ptr<TraceReader> open_trace(const Experiment& experiment);
 namespace detail {
 /// `several_needs`: whether a packet may need several packets.
 std::unique_ptr<TraceReader> open_csv(std::unique_ptr<std::istream> file, std::string path, bool several_needs);
-/// `regions`: numbers of the regions to read; empty: all.
+/// `regions`: numbers of the regions to read; empty: all. `classes`: into how many classes packets are divided.
 std::unique_ptr<TraceReader> open_netrace(std::unique_ptr<std::istream> file, std::string path, u32 flit_bytes,
-                                          std::vector<u32> regions);
+                                          std::vector<u32> regions, u32 classes);
 }  // namespace detail
 
 }  // namespace flitlab

@@ -42,9 +42,9 @@ inline constexpr struct TrafficParams {
                       .unit = "classes",
                       .help =
                           "Classes of packets. Every terminal has a source queue for each class, and sends flits of "
-                          "one class between flits of another.",
+                          "one class between flits of another. In a trace, a packet has the class that the file gives.",
                       .cite = "BookSim 2: classes",
-                      .only_if = "router.kind=vc&traffic.mode=open|host"};
+                      .only_if = "router.kind=vc&traffic.mode=open|host|trace"};
   ParamRecord class_pattern{
       .path = "traffic.class_pattern",
       .type = ParamType::kChoiceList,
@@ -79,7 +79,7 @@ inline constexpr struct TrafficParams {
                             "classes use all virtual channels; ranges: a class uses the virtual channels from its "
                             "number in traffic.class_first_vc to its number in traffic.class_last_vc.",
                         .cite = "Dally & Towles 14.1.4",
-                        .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1"};
+                        .only_if = "router.kind=vc&traffic.mode=open|host|trace&traffic.classes!=1"};
   ParamRecord class_first_vc{
       .path = "traffic.class_first_vc",
       .type = ParamType::kIntList,
@@ -88,7 +88,7 @@ inline constexpr struct TrafficParams {
       .max = 15,
       .help = "First virtual channel of each class. The ranges of two classes may overlap.",
       .cite = "BookSim 2: read_request_begin_vc",
-      .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1&traffic.class_vcs=ranges"};
+      .only_if = "router.kind=vc&traffic.mode=open|host|trace&traffic.classes!=1&traffic.class_vcs=ranges"};
   ParamRecord class_last_vc{
       .path = "traffic.class_last_vc",
       .type = ParamType::kIntList,
@@ -97,7 +97,7 @@ inline constexpr struct TrafficParams {
       .max = 15,
       .help = "Last virtual channel of each class.",
       .cite = "BookSim 2: read_request_end_vc",
-      .only_if = "router.kind=vc&traffic.mode=open|host&traffic.classes!=1&traffic.class_vcs=ranges"};
+      .only_if = "router.kind=vc&traffic.mode=open|host|trace&traffic.classes!=1&traffic.class_vcs=ranges"};
   ParamRecord class_priority{
       .path = "traffic.class_priority",
       .type = ParamType::kIntList,
@@ -110,7 +110,7 @@ inline constexpr struct TrafficParams {
           "\"highest_priority_first\", which can starve the other classes; then the list may also give the priorities "
           "of requests and replies of a closed loop, where terminals do not compare them. Empty: all are equal.",
       .cite = "BookSim 2: class_priority",
-      .only_if = "router.kind=vc&traffic.mode=open|host|request_reply"};
+      .only_if = "router.kind=vc&traffic.mode=open|host|trace|request_reply"};
   ParamRecord self{
       .path = "traffic.self",
       .type = ParamType::kBool,

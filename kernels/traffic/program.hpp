@@ -12,6 +12,7 @@
 ///
 /// The view offers `v.t.traffic.program` (ProgramTable), `v.t.terminal_fields.program` (ProgramFields) and `v.shard`.
 #include "kernels/common/counters.hpp"
+#include "kernels/traffic/matching.hpp"
 #include "kernels/traffic/program_state.hpp"
 
 namespace flitlab {
@@ -53,7 +54,8 @@ FLITLAB_HD inline u32 cycles_of(const ProgramTable& p, const ProgramCall& call) 
     case CallKind::kCompute: return call.amount;
     case CallKind::kSend:
     case CallKind::kIsend: return p.send_overhead;
-    case CallKind::kReceive: return p.recv_overhead;
+    case CallKind::kReceive:
+    case CallKind::kMatch: return p.recv_overhead;
     case CallKind::kSignal: return call.amount ? p.send_overhead : 0;
     default: return 0;
   }
@@ -71,13 +73,20 @@ FLITLAB_INLINE Cycle held_until(const V& v, const Item<W>& terminal, const CallL
   const ProgramCall& call = calls.call[c.next];
   const auto& f = v.t.terminal_fields.program;
   Cycle until = 0;
+  u32 received = kNone;  // message that the call waits for, and that has arrived
   if (call.kind == CallKind::kReceive || call.kind == CallKind::kAfter) {
     if (terminal.at(f.arrived, call.slot) < call.amount) return kNever;
-    if (p.queued)  // only messages from other terminals have a latest packet
-      if (const Cycle latest = terminal.at(f.latest, call.slot)) until = latest + 1;
+    received = call.slot;
+  } else if (call.kind == CallKind::kMatch) {
+    const u32 match = terminal.at(f.match, call.slot);
+    if (!match) return 0;  // the rank posts the receive
+    if (match == kUnmatched) return kNever;
+    received = match - kFirstMatched;
   } else if (call.kind == CallKind::kWait && c.sending <= call.amount) {
     return kNever;
   }
+  if (p.queued && received != kNone)  // only messages from other terminals have a latest packet
+    if (const Cycle latest = terminal.at(f.latest, received)) until = latest + 1;
   if (p.processors && cycles_of(p, call))
     if (const Cycle free = terminal.at(f.processor_free, p.processor[rank]); free > until) until = free;
   return until;
@@ -96,6 +105,22 @@ FLITLAB_INLINE void make_call(const V& v, const Item<W>& terminal, const Program
   if (p.processors && cycles) terminal.at(v.t.terminal_fields.program.processor_free, p.processor[rank]) = c.busy_until;
 }
 
+/// Posts the receive of a rank's next call, if that is one that is matched during the run.
+template <class V, int W>
+FLITLAB_INLINE void post_receive(const V& v, const Item<W>& terminal, u32 index, const CallList& calls,
+                                 const ProgramControl& c) {
+  if (!v.t.traffic.program.receives || c.draining || c.next == calls.count) return;
+  const ProgramCall& call = calls.call[c.next];
+  if (call.kind == CallKind::kPost || call.kind == CallKind::kMatch) matching(v, terminal, index).post(call.slot);
+}
+
+/// Counts a packet of a message, or the end of a message within the terminal.
+template <class V, int W>
+FLITLAB_INLINE void count_packet(const V& v, const Item<W>& terminal, u32 index, u32 slot) {
+  ++terminal.at(v.t.terminal_fields.program.arrived, slot);
+  if (v.t.traffic.program.receives) matching(v, terminal, index).packet_arrived(slot);
+}
+
 /// Makes calls of one rank of a terminal until it has to wait. Returns whether it has sent a message to another rank of
 /// the terminal.
 template <class V, int W>
@@ -106,10 +131,12 @@ FLITLAB_INLINE bool run_rank(const V& v, const Item<W>& terminal, u32 index, u32
   const CallList calls = calls_of(p, rank);
   ProgramControl& c = terminal.at(f.control, number);
   bool signalled = false;
-  while (!c.done && now >= c.busy_until && held_until(v, terminal, calls, c, rank) <= now) {
+  while (!c.done && now >= c.busy_until) {
+    post_receive(v, terminal, index, calls, c);
+    if (held_until(v, terminal, calls, c, rank) > now) break;
     if (c.draining == 2) {
       c.draining = 0;
-      ++terminal.at(f.arrived, calls.call[c.next - 1].slot);
+      count_packet(v, terminal, index, calls.call[c.next - 1].slot);
       signalled = true;
       continue;
     }
@@ -229,10 +256,10 @@ FLITLAB_HD inline const ProgramCall* call_of_packet(const ProgramTable& p, u32 t
   return calls.count && detail::sends(calls.call[first]) ? calls.call + first : nullptr;
 }
 
-/// Counts a packet that has arrived completely.
+/// Counts a packet that has arrived completely at terminal `index`.
 template <class V, int W>
-FLITLAB_INLINE void program_packet_arrived(const V& v, const Item<W>& terminal, u32 slot) {
-  ++terminal.at(v.t.terminal_fields.program.arrived, slot);
+FLITLAB_INLINE void program_packet_arrived(const V& v, const Item<W>& terminal, u32 index, u32 slot) {
+  detail::count_packet(v, terminal, index, slot);
 }
 
 }  // namespace flitlab

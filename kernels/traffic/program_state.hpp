@@ -1,7 +1,8 @@
 #pragma once
 /// State of message-passing programs: the calls of every rank, shared by all replicas, and the progress of each rank.
-/// The host has expanded collectives and matched every send with its receive (host/programs), so a receiver identifies
-/// a message by its index and need not look it up.
+/// The host has expanded collectives and matched sends with receives (host/programs), so a receiver identifies a
+/// message by its index and need not look it up. Only receives from any source or with any tag, and those that compete
+/// with them for messages, are matched during the run (matching.hpp).
 ///
 /// A terminal has one rank, or several. Ranks of a terminal exchange messages without the network. The host gives all
 /// terminals the same number of ranks; those that it adds make no calls.
@@ -19,6 +20,8 @@ enum class CallKind : u8 {
   kWait,      ///< amount: index of this rank's kIsend whose packets must have been passed to the network interface
   kSignal,    ///< message to a rank of the same terminal; amount: 1 if it takes the overhead of a send, 0 if no time
   kAfter,     ///< as kReceive of a kSignal, without the overhead of a receive
+  kPost,      ///< posts a receive that is matched during the run; slot: its index among those of the terminal
+  kMatch,     ///< as kPost, unless the receive has been posted; then blocks until its message has arrived
 };
 
 struct ProgramCall {
@@ -44,6 +47,23 @@ struct PacketFormat {
 /// Most bytes of a message.
 inline constexpr u32 kMostMessageBytes = kNone - 1;
 
+/// A message of a mailbox, which a receive gets during the run. A mailbox is a rank, perhaps with threads: ranks of the
+/// same terminal that receive from it, too.
+struct ProgramMessage {
+  u32 packets;  ///< 0: the host has matched the message
+  u32 mailbox;
+  u32 source;  ///< mailbox of the sender
+  u32 tag;
+  u32 sender;  ///< messages of a sender to a mailbox have successive indices, in the order in which they leave
+};
+
+/// A receive that is matched during the run.
+struct ProgramReceive {
+  u32 mailbox;
+  u32 source;  ///< mailbox of the sender; kNone: any
+  u32 tag;     ///< kNone: any
+};
+
 struct ProgramTable {
   u32 terminals = 0;
   const u32* first = nullptr;          ///< [terminals * ranks + 1] first call of each rank; null: no programs
@@ -55,9 +75,14 @@ struct ProgramTable {
   /// Whether packets go through the queue for traces (replay.hpp), which every model has. Otherwise the model's
   /// software puts them into the network.
   u8 queued = 0;
-  u32 ranks = 1;                   ///< ranks of each terminal
-  const u32* processor = nullptr;  ///< [terminals * ranks] number of each rank's processor; null if none is shared
-  u32 processors = 0;              ///< most processors of a terminal; 0: ranks do not share processors
+  u32 ranks = 1;                       ///< ranks of each terminal
+  const u32* processor = nullptr;      ///< [terminals * ranks] number of each rank's processor; null if none is shared
+  u32 processors = 0;                  ///< most processors of a terminal; 0: ranks do not share processors
+  u32 receives = 0;                    ///< most receives of a terminal that are matched during the run
+  const u32* first_receive = nullptr;  ///< [terminals + 1] first receive of each terminal; null: `receives` is 0
+  const ProgramReceive* receive = nullptr;  ///< those of all terminals
+  const u32* first_message = nullptr;       ///< [terminals + 1] first message of each terminal; null: as above
+  const ProgramMessage* message = nullptr;  ///< messages that each terminal receives, by slot
 };
 
 /// Calls `f(array, elements)` for every array that a table points to.
@@ -67,6 +92,10 @@ void for_each_array(ProgramTable& t, F f) {
   f(t.calls, t.first ? t.first[ranks] : 0);
   f(t.first, t.first ? ranks + 1 : 0);
   f(t.processor, t.processor ? ranks : 0);
+  f(t.receive, t.first_receive ? t.first_receive[t.terminals] : 0);
+  f(t.message, t.first_message ? t.first_message[t.terminals] : 0);
+  f(t.first_receive, t.first_receive ? t.terminals + std::size_t{1} : 0);
+  f(t.first_message, t.first_message ? t.terminals + std::size_t{1} : 0);
 }
 
 struct ProgramControl {
@@ -82,6 +111,13 @@ struct ProgramControl {
 };
 static_assert(sizeof(ProgramControl) == 24);
 
+/// A list of messages or receives, oldest first. An index is stored as index + 1; 0: none.
+struct MatchList {
+  FLITLAB_MEMBERS(MatchList,
+    (u32, first, "", "index + 1 of the oldest; 0: the list is empty"),
+    (u32, last, "", "index + 1 of the latest, if the list is not empty"))
+};
+
 /// Fields of a terminal; `t` is a TerminalSize.
 struct ProgramFields {
   FLITLAB_FIELDS(ProgramFields,
@@ -92,7 +128,17 @@ struct ProgramFields {
       "program_latest"),
     (u32, served, t.ranks > 1, "", "rank whose message is being passed to the network interface", "program_served"),
     (Cycle, processor_free, t.processors, "cycle", "[processor] first cycle in which a rank may use it",
-      "program_processor_free"))
+      "program_processor_free"),
+    (MatchList, unexpected, t.receives > 0, "", "messages that have arrived and that no receive has matched",
+      "program_unexpected"),
+    (MatchList, posted, t.receives > 0, "", "receives that are posted and have no message", "program_posted"),
+    (u32, next_message, t.receives ? t.programs() * t.messages : 0, "",
+      "[message] 0: it has not arrived; 1: it is the last one of its list, or matched; n + 2: message n is next",
+      "program_next_message"),
+    (u32, next_receive, t.receives, "", "[receive] n + 1: receive n is next in the list; 0: none",
+      "program_next_receive"),
+    (u32, match, t.receives, "", "[receive] 0: it is not posted; 1: it has no message; n + 2: it has message n",
+      "program_match"))
 };
 
 }  // namespace flitlab

@@ -89,14 +89,15 @@ FLITLAB_INLINE Cycle next_creation_from_trace(const V& v, const Item<W>& termina
   return next;
 }
 
-/// Counts, for the program, a packet of a message that arrives in cycle `at`.
+/// Counts, for the program, a packet of a message that arrives at terminal `index` in cycle `at`.
 template <class V, int W>
-FLITLAB_INLINE void count_arrival_of_program(const V& v, const Item<W>& terminal, u32 source, u32 id, Cycle at) {
+FLITLAB_INLINE void count_arrival_of_program(const V& v, const Item<W>& terminal, u32 index, u32 source, u32 id,
+                                             Cycle at) {
   const ProgramCall* call = call_of_packet(v.t.traffic.program, source, id);
   if (!call) return;
-  program_packet_arrived(v, terminal, call->slot);
   Cycle& latest = terminal.at(v.t.terminal_fields.program.latest, call->slot);
   if (latest < at) latest = at;
+  program_packet_arrived(v, terminal, index, call->slot);
 }
 
 /// Forgets that queued packets need the packet `id` beside others, because it has arrived.
@@ -121,24 +122,26 @@ FLITLAB_INLINE u32 take_further_need(const V& v, const Item<W>& terminal, u32 pa
   return kNone;
 }
 
-/// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet (only packets of
-/// one class depend on others). If a program fills the queue, counts the arrival for it instead. `head`: arrival of its
-/// head; kNever: unknown.
+/// Lists an arrival for the host, and releases the queued packets that depend on the arrived packet, of any class. If a
+/// program fills the queue, counts the arrival for it instead. `head`: arrival of its head; kNever: unknown.
 template <class V, int W>
-FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, const Packet& packet, Cycle now,
+FLITLAB_INLINE void record_arrival(const V& v, const Item<W>& terminal, u32 index, const Packet& packet, Cycle now,
                                    Cycle head = kNever) {
-  if (has_queued_program(v)) return count_arrival_of_program(v, terminal, packet.src, packet.id, now);
+  if (has_queued_program(v)) return count_arrival_of_program(v, terminal, index, packet.src, packet.id, now);
   const TraceFields& f = v.t.terminal_fields.trace;
   TraceControl& trace = terminal.at(f.control);
   if (trace.arrivals < kTraceQueue)
     terminal.at(f.arrival, trace.arrivals) = {packet.id, packet.created, packet.injected, head, now, packet.hops};
   ++trace.arrivals;
   if (has_trace_window(v)) remove_further_needs(v, terminal, packet.id);
-  for (u32 i = trace.created; i < trace.entries; ++i) {
-    TraceEntry& entry = trace_entry(v, terminal, trace.first + i);
-    if (entry.needs != packet.id) continue;
-    entry.needs = has_trace_window(v) ? take_further_need(v, terminal, entry.id) : kNone;
-    if (entry.cycle <= now) entry.cycle = now + 1;
+  for (u32 c = 0; c < v.t.traffic.classes; ++c) {
+    const TraceControl& queue = terminal.at(f.control, c);
+    for (u32 i = queue.created; i < queue.entries; ++i) {
+      TraceEntry& entry = trace_entry(v, terminal, queue.first + i, c);
+      if (entry.needs != packet.id) continue;
+      entry.needs = has_trace_window(v) ? take_further_need(v, terminal, entry.id) : kNone;
+      if (entry.cycle <= now) entry.cycle = now + 1;
+    }
   }
 }
 

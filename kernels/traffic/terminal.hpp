@@ -27,7 +27,7 @@ FLITLAB_INLINE void take_packet(const V& v, const Item<W>& terminal, u32 index, 
   const Packet& packet = terminal.at(t.terminal_fields.ring, vc * t.ring + first);
   deliver(v, index, control, packet, now);
   if (t.mode == TrafficMode::kTrace)
-    record_arrival(v, terminal, packet, now, terminal.at(t.terminal_fields.trace.head, vc));
+    record_arrival(v, terminal, index, packet, now, terminal.at(t.terminal_fields.trace.head, vc));
   if constexpr (kMayHaveClasses<V>)
     if (t.traffic.classes > 1) count_of_class(v, packet, now);
   first = next_position(first, t.ring);

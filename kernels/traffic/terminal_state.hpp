@@ -103,6 +103,7 @@ struct TerminalSize {
   u32 ranks = 1;           ///< programs: ranks of the terminal
   u32 processors = 0;      ///< programs: processors that its ranks share
   u32 trace_window = 0;    ///< 1: a packet of a trace may overtake packets that wait, and may need several packets
+  u32 receives = 0;        ///< programs: most receives of a terminal that are matched during the run
 
   constexpr u32 loops() const { return mode == TrafficMode::kRequestReply; }
   constexpr u32 traces() const { return mode == TrafficMode::kTrace; }

@@ -33,7 +33,17 @@ def run(experiment):
     return fl.run(experiment, progress=False)
 
 
-def rows_of(data, regions=None, flit_bytes=32):
+# [number of classes] class of a request to a cache, a recall, a request to memory, a response of memory, another one
+CLASSES = {2: (0, 0, 0, 1, 1), 3: (0, 1, 0, 2, 2), 4: (0, 1, 2, 3, 3), 5: (0, 1, 2, 3, 4)}
+
+
+def class_of(kind, nodes, classes):
+    if kind in (1, 4, 6, 13, 15):
+        return CLASSES[classes][2 if nodes % 16 == 3 else 0]
+    return CLASSES[classes][1 if kind in (27, 29) else 3 if nodes // 16 == 3 else 4]
+
+
+def rows_of(data, regions=None, flit_bytes=32, classes=1):
     """A second reader of Netrace: returns rows (cycle, source, destination, flits, needs...) of the chosen regions."""
     notes, count = struct.unpack_from("<II", data, 56)
     table, start = 72 + notes, 72 + notes + 24 * count
@@ -42,10 +52,11 @@ def rows_of(data, regions=None, flit_bytes=32):
         offset, cycles, packets = struct.unpack_from("<QQQ", data, table + 24 * region)
         chosen, at = regions is None or region in regions, start + offset
         for _ in range(packets if chosen else 0):
-            cycle, name, _, kind, source, destination, _, n = struct.unpack_from("<QIIBBBBB", data, at)
+            cycle, name, _, kind, source, destination, nodes, n = struct.unpack_from("<QIIBBBBB", data, at)
             numbers[name] = len(rows)
             flits = -(-BYTES[kind] // flit_bytes)
-            rows.append([cycle - begin + clock, source, destination, flits, *waits.get(name, [])])
+            of_class = [f"c{class_of(kind, nodes, classes)}"] if classes > 1 else []
+            rows.append([cycle - begin + clock, source, destination, flits, *of_class, *waits.get(name, [])])
             for waiting in struct.unpack_from(f"<{n}I", data, at + 21):
                 waits.setdefault(waiting, []).append(numbers[name])
             at += 21 + 4 * n
@@ -61,15 +72,20 @@ def test_the_example_is_what_its_script_writes():
     assert EXAMPLE.read_bytes() == runpy.run_path(str(EXAMPLES))["main"]()
 
 
-@pytest.mark.parametrize("more", [{}, {"regions": [1]}, {"regions": [0]}, {"flit_bytes": 8}, {"throttling": True}])
+@pytest.mark.parametrize("more", [{}, {"regions": [1]}, {"regions": [0]}, {"flit_bytes": 8}, {"throttling": True},
+                                  *({"classes": n} for n in CLASSES)])
 def test_a_netrace_file_equals_its_packets_as_csv(tmp_path, more):
-    rows = rows_of(EXAMPLE.read_bytes(), more.get("regions"), more.get("flit_bytes", 32))
+    classes = more.get("classes", 1)
+    rows = rows_of(EXAMPLE.read_bytes(), more.get("regions"), more.get("flit_bytes", 32), classes)
+    if classes > 1:
+        assert len({row[4] for row in rows}) == classes, "a class has no packet"
     assert max(map(len, rows)) > 5, "no packet needs two packets"
     (tmp_path / "t.csv").write_text(as_csv(rows))
-    throttling = {"self_throttling": more.get("throttling", False)}
-    own = run(replay(tmp_path / "t.csv", trace_order="ready", **throttling))
+    throttling = {"self_throttling": more.get("throttling", False), "classes": classes}
+    vcs = {"router.vcs": max(4, classes)}
+    own = run(replay(tmp_path / "t.csv", trace_order="ready", **throttling) | vcs)
     found = run(replay(EXAMPLE, flit_bytes=more.get("flit_bytes", 32), trace_regions=more.get("regions", []),
-                       **throttling))
+                       **throttling) | vcs)
     assert found.state_hash == own.state_hash and found.packets.delivered == len(rows)
     assert found.model["trace_cycles"] == own.model["trace_cycles"]
 
@@ -98,19 +114,69 @@ def test_random_traces_in_both_formats(tmp_path_factory, data):
         source, destination = data.draw(st.integers(0, 7)), data.draw(st.integers(0, 63))
         known = [i for i, packet in enumerate(packets) if packet[2] == source]
         needs = data.draw(st.lists(st.sampled_from(known), unique=True, max_size=5)) if known else []
-        packets.append((cycle, source, destination, data.draw(st.sampled_from(sorted(BYTES))), needs))
+        nodes = 16 * data.draw(st.sampled_from([0, 2, 3])) + data.draw(st.sampled_from([0, 2, 3]))
+        packets.append((cycle, source, destination, data.draw(st.sampled_from(sorted(BYTES))), needs, nodes))
+    classes = data.draw(st.integers(1, 5))
     waiting = [[i for i, packet in enumerate(packets) if number in packet[4]] for number in range(len(packets))]
     names = data.draw(st.permutations(range(len(packets))))  # numbers in the file need not rise
     file = tmp_path_factory.mktemp("traces") / "t.tra"
     head = struct.pack("<If30sBxQQIIxxxxxxxx", 0x484A5455, 1.0, b"random", 64, cycle, len(packets), 1, 1)
     records, rows = [], []
-    for i, (at, source, destination, kind, needs) in enumerate(packets):
-        records.append(struct.pack(f"<QIIBBBBB{len(waiting[i])}I", at, names[i], 0, kind, source, destination, 0,
+    for i, (at, source, destination, kind, needs, nodes) in enumerate(packets):
+        records.append(struct.pack(f"<QIIBBBBB{len(waiting[i])}I", at, names[i], 0, kind, source, destination, nodes,
                                    len(waiting[i]), *(names[w] for w in waiting[i])))
-        rows.append((at, source, destination, -(-BYTES[kind] // 32), *needs))
+        of_class = [f"c{class_of(kind, nodes, classes)}"] if classes > 1 else []
+        rows.append((at, source, destination, -(-BYTES[kind] // 32), *of_class, *needs))
     file.write_bytes(head + b"\0" + struct.pack("<QQQ", 0, cycle, len(packets)) + b"".join(records))
-    own = fl.Experiment({"topology.kind": "mesh", "topology.shape": [8, 8]}).with_trace(rows, order="ready")
-    assert run(replay(file)).state_hash == run(own).state_hash
+    mesh = {"topology.kind": "mesh", "topology.shape": [8, 8], "router.vcs": 5, "traffic.classes": classes}
+    own = fl.Experiment({**mesh, "traffic.mode": "host"}).with_trace(rows, order="ready")
+    assert run(replay(file) | mesh).state_hash == run(own).state_hash
+
+
+def arrivals(rows, **more):
+    """[packet] the cycle in which it arrives."""
+    network = fl.Network(fl.Experiment({"topology.kind": "mesh", "topology.shape": [4], "router.vcs": 2,
+                                        "traffic.mode": "host", **more}).with_trace(rows, order="ready"), trace=True)
+    network.step(400)
+    return {number: cycle for kind, cycle, _, number, *_ in network._core.packet_events() if kind == "delivered"}
+
+
+def test_packets_of_classes_do_not_wait_for_one_another():
+    """Both packets are created in cycle 0. A packet of 60 flits occupies the only queue of the terminal for 60 cycles;
+    with classes, the channel carries flits of both in turn, so the packet of 4 flits takes 8 cycles or fewer."""
+    together = arrivals([(0, 0, 1, 60), (0, 0, 1, 4)])
+    apart = arrivals([(0, 0, 1, 60, "c0"), (0, 0, 1, 4, "c1")], **{"traffic.classes": 2})
+    assert together[1] > 60 > 30 > apart[1] and apart[0] <= together[1]
+
+
+def test_a_packet_needs_one_of_another_class():
+    """The answer, of class 1, leaves in the cycle after the arrival of the request, of class 0. The packet after it in
+    the file, of class 0, does not wait for it."""
+    rows = [(0, 0, 3, 4, "c0"), (5, 3, 0, 4, "c1", 0), (6, 3, 0, 4, "c0")]
+    way = arrivals(rows[:1])[0]
+    assert arrivals(rows, **{"traffic.classes": 2}) == {0: way, 1: way + 1 + way, 2: 6 + way}
+
+
+@pytest.mark.parametrize("form", ["parquet", "frame", "arrow"])
+def test_a_column_has_the_classes(tmp_path, form):
+    rows = rows_of(EXAMPLE.read_bytes(), classes=3)
+    frame = pd.DataFrame([(*row[:4], int(row[4][1:]), row[5:]) for row in rows],
+                         columns=["cycle", "source", "destination", "flits", "class", "needs"])
+    expected = run(replay(EXAMPLE, classes=3)).state_hash
+    if form == "parquet":
+        frame.to_parquet(tmp_path / "t.parquet")
+        experiment = fl.Experiment(replay(tmp_path / "t.parquet", classes=3, trace_order="ready"))
+    else:
+        experiment = fl.Experiment(replay(EXAMPLE, classes=3)).with_trace(
+            frame if form == "frame" else pyarrow.Table.from_pandas(frame), order="ready")
+    assert run(experiment).state_hash == expected
+
+
+def test_classes_that_do_not_exist_are_named(tmp_path):
+    assert "class 2 does not exist: classes of packets are numbered 0 to 1 (traffic.classes = 2)" in message_of(
+        lambda: arrivals([(0, 0, 1, 1, "c2")], **{"traffic.classes": 2}))
+    assert "packets of Netrace have up to 5 classes" in message_of(
+        lambda: run(replay(EXAMPLE, classes=6) | {"router.vcs": 6}))
 
 
 @pytest.mark.parametrize("form", ["gzip", "bzip2", "zstd", "parquet", "rows", "array", "frame", "arrow", "batch"])

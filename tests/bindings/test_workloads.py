@@ -294,8 +294,8 @@ def cycles_of_messages():
     ("num_ranks 1\nrank 0 {\nl: calc 1\nl: calc 2\n}\n", ":4: label l is used twice"),
     ("num_ranks 1\nrank 0 {\ncalc\n}\n", ":3: 'calc' is not a call of GOAL"),
     ("num_ranks 1\nrank 0 {\n", "the file ends within rank 0"),
-    ("num_ranks 2\nrank 0 {\nrecv 1b from -1\n}\n", ":3: a receive from any source"),
-    ("num_ranks 2\nrank 0 {\nrecv 1b from 1 tag -1\n}\n", ":3: a receive from any source"),
+    ("num_ranks 2\nrank 0 {\nsend 1b to -1\n}\n", ":3: only a receive can have any peer"),
+    ("num_ranks 2\nrank 0 {\nsend 1b to 1 tag -1\n}\n", ":3: only a receive can have any peer"),
 ])
 def test_wrong_goal_files_are_named(text, part, tmp_path):
     (tmp_path / "t.goal").write_text(text)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "host/programs/program.hpp"
+#include "kernels/common/philox.hpp"
 #include "kernels/engines/state_layout.hpp"
 #include "kernels/traffic/program.hpp"
 #include "kernels/traffic/terminal_state.hpp"
@@ -16,8 +17,14 @@ inline Program program(const std::string& text, u32 terminals, const PacketForma
   return read_program(TextSource("p.csv", {owner, *owner}), terminals, format);
 }
 
-/// A network of terminals whose interfaces accept one packet per cycle. Every packet takes `delay` cycles. A terminal
-/// is visited only when a packet arrives, when it has a packet to send, and when it wakes up.
+/// Returns by how many cycles the packet that leaves a terminal in a cycle is late: 0 to `jitter`.
+inline Cycle more_delay(u32 terminal, Cycle now, Cycle jitter) {
+  return jitter ? philox(now, terminal, 0, 99).word[0] % (jitter + 1) : 0;
+}
+
+/// A network of terminals whose interfaces accept one packet per cycle. Every packet takes `delay` cycles, or up to
+/// `jitter` more: packets may overtake each other. A terminal is visited only when a packet arrives, when it has a
+/// packet to send, and when it wakes up.
 template <int W = 1>
 class FixedDelay {
  public:
@@ -43,8 +50,8 @@ class FixedDelay {
   };
 
   FixedDelay(const Program& program, Cycle delay, u32 send_overhead = 0, u32 recv_overhead = 0,
-             const PacketFormat& format = {})
-      : program_(program), delay_(delay) {
+             const PacketFormat& format = {}, Cycle jitter = 0)
+      : program_(program), delay_(delay), jitter_(jitter) {
     const u32 terminals = static_cast<u32>(program_.first.size() - 1) / program_.ranks;
     v_.t.traffic.program = {terminals,
                             program_.first.data(),
@@ -56,11 +63,17 @@ class FixedDelay {
                             0,
                             program_.ranks,
                             program_.processor.data(),
-                            program_.processors};
+                            program_.processors,
+                            program_.receives,
+                            program_.first_receive.data(),
+                            program_.receive.data(),
+                            program_.first_message.data(),
+                            program_.message.data()};
     v_.shard = &shard_;
     kind_.count = terminals;
-    kind_.add_fields(v_.t.terminal_fields.program, TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots, 1,
-                                                                0, program_.ranks, program_.processors});
+    kind_.add_fields(v_.t.terminal_fields.program,
+                     TerminalSize{TrafficMode::kProgram, 0, 0, 0, 0, 0, program_.slots, 1, 0, program_.ranks,
+                                  program_.processors, 0, program_.receives});
     kind_.finish();
     state_.resize(kind_.bytes(W));
     wakes_.assign(terminals, 0);
@@ -70,7 +83,7 @@ class FixedDelay {
     std::vector<Flight> later;
     for (const Flight& f : flights_) {
       if (f.at == now_) {
-        program_packet_arrived(v_, item(f.to), f.slot);
+        program_packet_arrived(v_, item(f.to), f.to, f.slot);
         wakes_[f.to] = now_;
       } else {
         later.push_back(f);
@@ -110,7 +123,7 @@ class FixedDelay {
     bool more = false;
     if (next_program_packet(v_, item(i), i, now_, packet)) {
       program_packet_taken(v_, item(i), i, now_);
-      flights_.push_back({packet.destination, packet.slot, now_ + delay_});
+      flights_.push_back({packet.destination, packet.slot, now_ + delay_ + more_delay(i, now_, jitter_)});
       handed_.push_back({i, now_, packet});
       more = next_program_packet(v_, item(i), i, now_, packet);
     }
@@ -118,7 +131,7 @@ class FixedDelay {
   }
 
   Program program_;
-  Cycle delay_, now_ = 0;
+  Cycle delay_, jitter_, now_ = 0;
   View v_{};
   CounterShard shard_{};
   ItemKind kind_;

@@ -273,18 +273,19 @@ inline std::vector<Experiment> variations_without_programs(std::string_view kind
 
 /// Returns an experiment with a trace between 16 terminals whose packets may overtake packets that wait. Every packet
 /// of three needs up to three of the packets before it (not in METRO, where terminals cannot identify arrivals). One
-/// terminal has more packets that wait than its queue has room for.
-inline Experiment trace_by_readiness(std::string_view kind) {
+/// terminal has more packets that wait than its queue has room for. With 2 classes, packets have a class in turn.
+inline Experiment trace_by_readiness(std::string_view kind, u32 classes = 1) {
   struct Packet {
     u32 source, destination;
   };
   std::vector<Packet> packets;
-  const std::string path = temporary(".ready.csv");
+  const std::string path = temporary(classes > 1 ? ".classes.csv" : ".ready.csv");
   std::ofstream file(path);
   const u32 most = kind == "adaptive" || kind == "sconnect" ? 1 : 5;
   const auto add = [&](u32 cycle, u32 source, u32 destination) {
     packets.push_back({source, destination});
     file << cycle << ',' << source << ',' << destination << ',' << (kind == "metro" ? 20 : 1 + packets.size() % most);
+    if (classes > 1) file << ",c" << packets.size() / 2 % classes;
   };
   for (u32 n = 0; n < 1200; ++n) {
     const u32 source = n * 7 % 16;
@@ -303,9 +304,9 @@ inline Experiment trace_by_readiness(std::string_view kind) {
     file << (kind == "metro" ? "" : ',' + std::to_string(first)) << '\n';
   }
   file.close();
-  return experiment(Settings("router.kind=", std::string(kind),
-                             " traffic.mode=trace traffic.trace_order=ready traffic.trace_file=", path,
-                             kind == "switch" ? " topology.ports=16" : ""));
+  return experiment(Settings(
+      "router.kind=", std::string(kind), " traffic.mode=trace traffic.trace_order=ready traffic.trace_file=", path,
+      kind == "switch" ? " topology.ports=16" : "", classes > 1 ? " traffic.classes=" + std::to_string(classes) : ""));
 }
 
 /// Returns experiments that together reach all code of a model. Every model has an experiment with its defaults, and
@@ -346,6 +347,21 @@ inline std::vector<Experiment> variations(std::string_view kind) {
   }
   more.close();
   add(placed);
+  // Messages that are matched during the run. Ranks 7 and 8 are threads of ranks 0 and 1, and take two of their four
+  // messages. Receives that accept one message only are posted first, so none is left without a message.
+  const std::string matched = temporary(".matched.csv");
+  std::ofstream last(matched);
+  last << "ranks,9\nplace,7,0\nplace,8,1\nthread,7,0\nthread,8,1\n";
+  for (u32 rank = 0; rank < 7; ++rank) {
+    last << rank << ",irecv," << (rank + 6) % 7 << ",,any,1\n" << rank << ",irecv,any,,3,2\n";
+    for (u32 i = 1; i <= 4; ++i)
+      last << rank << ",isend," << (rank + i) % 7 << ',' << 400 * i << ',' << i << '\n' << rank << ",compute,40\n";
+    const u32 taker = rank < 2 ? rank + 7 : rank;
+    last << taker << ",recv,any,,any\n" << taker << ",recv,any,,any\n" << rank << ",wait,2\n";
+  }
+  last.close();
+  add(matched);
+  if (kind == "vc") list.push_back(trace_by_readiness(kind, 2));
   return list;
 }
 

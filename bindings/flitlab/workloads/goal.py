@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 
 from flitlab._core import ConfigError
-from flitlab.programs import Program
+from flitlab.programs import ANY, Program
 from flitlab.workloads.graph import Call, Compute, Graph, Receive, Send
 
 MOST_RANKS = 2**20
@@ -40,10 +40,13 @@ def _cycles(time: int, cycle_ns: float) -> int:
     return math.ceil(time / cycle_ns)
 
 
-def _check_source(peer: int, tag: int, where: str) -> None:
-    if peer < 0 or tag < 0:
-        raise ConfigError(f"{where}: a receive from any source or with any tag (-1) is not supported: messages are "
-                          "matched before the run. Give the source and the tag.")
+def _message(sends: bool, peer: int, size: int, tag: int, where: str) -> Send | Receive:
+    """Returns one end of a message. peer, tag: -1 for any."""
+    if sends and (peer < 0 or tag < 0):
+        raise ConfigError(f"{where}: only a receive can have any peer or any tag (-1). Give the send both.")
+    if sends:
+        return Send(peer, size, tag)
+    return Receive(peer if peer >= 0 else ANY, size, tag if tag >= 0 else ANY)
 
 
 def _text(data: bytes, name: str, cycle_ns: float) -> Graph:
@@ -99,9 +102,7 @@ def _text(data: bytes, name: str, cycle_ns: float) -> Graph:
 def _part(found: re.Match[str], where: str, cycle_ns: float) -> Send | Receive | Compute:
     if found["time"]:
         return Compute(_cycles(int(found["time"]), cycle_ns))
-    peer, tag = int(found["peer"]), int(found["tag"] or 0)
-    _check_source(peer, tag, where)
-    return (Send if found["send"] else Receive)(peer, int(found["bytes"]), tag)
+    return _message(bool(found["send"]), int(found["peer"]), int(found["bytes"]), int(found["tag"] or 0), where)
 
 
 def _binary(data: bytes, name: str, cycle_ns: float) -> Graph:
@@ -146,5 +147,4 @@ def _node(kind: int, peer: int, size: int, tag: int, where: str, cycle_ns: float
     if kind not in (1, 2):
         raise ConfigError(f"{where}: type {kind} of a call is unknown: 1 is a send, 2 a receive, 3 a computation.")
     any_number = 2**32 - 1
-    _check_source(-1 if peer == any_number else peer, -1 if tag == any_number else tag, where)
-    return (Send if kind == 1 else Receive)(peer, size, tag)
+    return _message(kind == 1, -1 if peer == any_number else peer, size, -1 if tag == any_number else tag, where)

@@ -11,14 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.programs import MOST_CYCLES, Program, Rank
+from flitlab.programs import ANY, MOST_CYCLES, Program, Rank
+
+MOST_TAGS = 2**31  # of messages that are matched during the run
 
 
 @dataclass
 class Message:
-    """One end of a message. key: the k-th send from a to b with a key matches the k-th receive with that key at b."""
+    """One end of a message. key: the k-th send from a to b with a key matches the k-th receive with that key at b.
 
-    peer: int
+    A receive from any node has the peer ANY, one with any key has the key ANY. In a graph with such receives, keys are
+    numbers below MOST_TAGS, and all messages are matched during the run."""
+
+    peer: int | str
     bytes: int | None  # receive: None for any size
     key: Any = 0
 
@@ -164,10 +169,16 @@ class Graph:
             for part in call.parts:
                 if isinstance(part, Send):
                     program._check_message(part.bytes or 0, call.where)
-        ends = self._matched(nodes, first)
+        self._check_parts()
+        is_open = any(ANY in (part.peer, part.key) for call in itertools.chain.from_iterable(self.calls)
+                      for part in call.parts if isinstance(part, Receive))
+        ends = self._in_run(first) if is_open else self._matched(nodes, first)
         tags: dict[tuple[int, int], int] = defaultdict(int)
         for number, node in enumerate(nodes):
             program.place(first[number], number)
+            if is_open:
+                for chain in range(1, len(node.chains)):
+                    program.thread(first[number] + chain, first[number])
             notices: dict[tuple[int, bool], list[tuple[int, int]]] = defaultdict(list)
             afters: dict[int, list[tuple[int, int]]] = defaultdict(list)
             for i in range(len(node.calls)):
@@ -190,6 +201,46 @@ class Graph:
                         me.notify(peer, tag)
         return program
 
+    def _check_parts(self) -> None:
+        """Raises ConfigError for a computation that is too long, or a message to a node that does not exist."""
+        for node, calls in enumerate(self.calls):
+            for call in calls:
+                for part in call.parts:
+                    if isinstance(part, Compute) and part.cycles > MOST_CYCLES:
+                        raise ConfigError(f"{self.name}: {call.where}: the computation takes {part.cycles} cycles: at "
+                                          f"most {MOST_CYCLES} are possible. Use a longer cycle (cycle_ns), or divide "
+                                          "it.")
+                    if not isinstance(part, Message) or part.peer == ANY:
+                        continue
+                    if not 0 <= part.peer < len(self.calls):
+                        raise ConfigError(f"{self.name}: {call.where}: rank {part.peer} does not exist: ranks are "
+                                          f"numbered 0 to {len(self.calls) - 1}.")
+                    if part.peer == node:
+                        raise ConfigError(f"{self.name}: {call.where}: rank {node} exchanges a message with itself. "
+                                          "Remove both ends.")
+
+    def _in_run(self, first: list[int]) -> dict[tuple[int, int], list[tuple[Any, Any]]]:
+        """Returns what _matched() returns, for messages that are matched during the run."""
+        ends: dict[tuple[int, int], list[tuple[Any, Any]]] = {}
+        sent: dict[int, list[str]] = defaultdict(list)  # node -> calls that send to it
+        taken: dict[int, list[str]] = defaultdict(list)
+        for node, calls in enumerate(self.calls):
+            for i, call in enumerate(calls):
+                messages = [part for part in call.parts if isinstance(part, Message)]
+                ends[node, i] = [(ANY if part.peer == ANY else first[part.peer], part.key) for part in messages]
+                for part in messages:
+                    if part.key != ANY and not 0 <= part.key < MOST_TAGS:
+                        raise ConfigError(f"{self.name}: {call.where}: tag {part.key} is not possible in a file with "
+                                          f"receives from any source or with any tag: use 0 to {MOST_TAGS - 1}.")
+                    (taken[node] if isinstance(part, Receive) else sent[part.peer]).append(call.where)
+        for node in range(len(self.calls)):
+            sends, receives = sent[node], taken[node]
+            if len(sends) != len(receives):
+                last = (sends if len(sends) > len(receives) else receives)[-1]
+                raise ConfigError(f"{self.name}: {last}: rank {node} receives {len(receives)} messages, and "
+                                  f"{len(sends)} are sent to it. Add or remove receives or sends.")
+        return ends
+
     def _matched(self, nodes: list[_Chains], first: list[int]) -> dict[tuple[int, int], list[tuple[int, int]]]:
         """Returns (node, call) -> for each of its messages, in order, the rank at the other end and a tag that no other
         message between the two ranks has."""
@@ -201,16 +252,7 @@ class Graph:
             for i, call in enumerate(calls):
                 messages = [part for part in call.parts if isinstance(part, Message)]
                 ends[node, i] = [(0, 0)] * len(messages)
-                if long := [part for part in call.parts if isinstance(part, Compute) and part.cycles > MOST_CYCLES]:
-                    raise ConfigError(f"{self.name}: {call.where}: the computation takes {long[0].cycles} cycles: at "
-                                      f"most {MOST_CYCLES} are possible. Use a longer cycle (cycle_ns), or divide it.")
                 for k, part in enumerate(messages):
-                    if not 0 <= part.peer < len(self.calls):
-                        raise ConfigError(f"{self.name}: {call.where}: rank {part.peer} does not exist: ranks are "
-                                          f"numbered 0 to {len(self.calls) - 1}.")
-                    if part.peer == node:
-                        raise ConfigError(f"{self.name}: {call.where}: rank {node} exchanges a message with itself. "
-                                          "Remove both ends.")
                     side, pair = (sent, (node, part.peer)) if isinstance(part, Send) else (taken, (part.peer, node))
                     side[(*pair, part.key)].append((node, i, k, part.bytes))
         tags: dict[tuple[int, int], int] = defaultdict(int)
@@ -234,7 +276,7 @@ class Graph:
         return ends
 
 
-def _run(me: Rank, call: Call, ends: list[tuple[int, int]], posted: bool) -> None:
+def _run(me: Rank, call: Call, ends: list[tuple[Any, Any]], posted: bool) -> None:
     """Adds the parts of a call to a rank."""
     messages = iter(ends)
     handle = None

@@ -28,6 +28,7 @@ AdaptivePlan::AdaptivePlan(const Experiment& e)
   set_layout();
   facts_ = {.active_terminals = topology_.terminals};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   facts_.scope.in_order = false;
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;

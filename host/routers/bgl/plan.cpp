@@ -39,6 +39,7 @@ BglPlan::BglPlan(const Experiment& e)
             .longest_packet = bgl::kFullPacket,
             .warnings = set_dead_nodes(table_, topology_, dead_)};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   facts_.scope = {.credits = "tokens", .whole_packets = true, .waiting = "waits for a link, tokens or the arbiter"};
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;

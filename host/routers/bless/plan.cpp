@@ -27,6 +27,7 @@ BlessPlan::BlessPlan(const Experiment& e)
   set_layout();
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket, .warnings = warnings()};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;
 }

@@ -58,6 +58,7 @@ MetroPlan::MetroPlan(const Experiment& e)
             .longest_packet = kLongestPacket,
             .identifies_arrivals = false};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   warn(traffic_.warnings);
   facts_.forms.cpu = "lanes";
   facts_.cost = decltype(table_)::cost;

@@ -90,6 +90,7 @@ SconnectPlan::SconnectPlan(const Experiment& e)
             .warnings = warnings(e),
             .software_prerequisite = software_prerequisite()};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   facts_.scope = {.in_order = false, .message_queues = true};
   facts_.search_copies = 2;  // the deadlock search makes a second copy, which it modifies
   warn(traffic_.warnings);

@@ -39,6 +39,7 @@ SwitchPlan::SwitchPlan(const Experiment& e)
   set_layout();
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = kLongestPacket};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   facts_.scope.credits = "credits";
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;

@@ -53,6 +53,7 @@ T3ePlan::T3ePlan(const Experiment& e)
             .conserved = {conserved("special packets", t3e::Count::kAuditedSpecial, t3e::Count::kSpecialSent,
                                     t3e::Count::kSpecialArrived, t3e::Count::kSpecialLost)}};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   facts_.scope.credits = "credits";
   warn(traffic_.warnings);
   facts_.cost = decltype(table_)::cost;

@@ -37,6 +37,7 @@ VcPlan::VcPlan(const Experiment& e) : topology_(make_topology(e)), traffic_(e, t
   const bool by_flit = table_.flow_control == vc::FlowControl::kWormhole;
   facts_ = {.active_terminals = topology_.terminals, .longest_packet = by_flit ? kLongestPacket : table_.buffer_flits};
   facts_.batch_packets = traffic_.batch_packets();
+  facts_.program = &traffic_.table.program;
   facts_.scope.credits = "credits";
   facts_.scope.datelines =
       e.has(vc::param::routing.vc_assignment) &&

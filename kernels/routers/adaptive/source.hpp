@@ -73,7 +73,7 @@ FLITLAB_INLINE void eject(const V& v, const Packet& packet, Cycle now) {
     count(shard, Count::kMeasured, 1, packet.message_class);
     count(shard, Count::kMeasuredLatency, now + 1 - packet.created, packet.message_class);
   }
-  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now + 1);
+  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, index, packet, now + 1);
   if constexpr (V::traced)
     v.log.write(packet.dst, Event{packet.src, packet.id, EventKind::kSwitchGranted, packet.route_bits, 0,
                                   u8(t.channels + packet.dst_port), 0, 3, 1});

@@ -179,8 +179,8 @@ FLITLAB_INLINE void take(const V& v, const Item<W>& terminal, u32 index, Termina
   } else {
     count(*v.shard, Total::kFlitsDelivered, packet.flits);
     deliver(v, index, control, packet, now);
-    if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
-    if (t.mode == TrafficMode::kProgram) program_packet_arrived(v, terminal, packet.id);
+    if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, index, packet, now);
+    if (t.mode == TrafficMode::kProgram) program_packet_arrived(v, terminal, index, packet.id);
   }
   software.next_take = now + t.take_interval;
 }

@@ -103,7 +103,7 @@ FLITLAB_INLINE bool eject(const V& v, const Item<W>& terminal, u32 index, const 
   count(*v.shard, Total::kFlitMoves);
   if (!whole) return true;
   deliver(v, index, terminal.at(t.terminal_fields.control), flit, now + t.delay);
-  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, flit, now + t.delay);
+  if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, index, flit, now + t.delay);
   return true;
 }
 

@@ -181,7 +181,7 @@ struct SourceCycle {
     packet.hops = static_cast<u16>(s.status / 2);
     deliver(v, index, control, packet, at - 1);  // - 1: like injection, one cycle before the word is on the wire
     count(*v.shard, Total::kFlitsDelivered, s.body);
-    if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, now);
+    if (t.mode == TrafficMode::kTrace) record_arrival(v, terminal, index, packet, now);
     if (t.mode == TrafficMode::kRequestReply) {
       count(*v.shard, Total::kTransactions);
       count(*v.shard, Count::kReplyWords, s.reply);

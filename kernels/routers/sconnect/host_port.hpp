@@ -126,7 +126,7 @@ struct HostPort {
     packet.tag = m.tag;
     deliver(v, index, control, packet, tic.now);
     count(*v.shard, Total::kFlitsDelivered, m.flits);
-    if (v.t.mode == TrafficMode::kTrace) record_arrival(v, terminal, packet, tic.now);
+    if (v.t.mode == TrafficMode::kTrace) record_arrival(v, terminal, index, packet, tic.now);
     if (v.t.mode == TrafficMode::kRequestReply) queues().loop().take(packet, tic.now);
     count_of_priority(Count::kDelivered, m.priority, 1);
     if (!measured(v, m.created)) return;

@@ -36,7 +36,7 @@ struct SwitchCycle {
     const Packet& packet = message(o, out.first);
     count(*v.shard, Total::kFlitsDelivered, packet.flits);
     deliver(v, o, terminal(o), packet, now);
-    if (v.t.mode == TrafficMode::kTrace) record_arrival(v, v.terminals[o], packet, now);
+    if (v.t.mode == TrafficMode::kTrace) record_arrival(v, v.terminals[o], o, packet, now);
     out.first = next_position(out.first, v.t.output_buffers);
     if (--out.held) out.done = now + message(o, out.first).flits;
   }
