@@ -57,6 +57,20 @@ SETTINGS = {
     "one VC, no credit bypass": Setting(buffer_flits=5, flits=(1, 2, 5), credit_bypass=False),
     "one VC, round robin": Setting(arbiter="round_robin_binary"),
     "4 VCs": Setting(vcs=4),
+    "4 VCs, round robin": Setting(vcs=4, arbiter="round_robin_binary"),
+    "4 VCs, one-hot round robin": Setting(vcs=4, arbiter="round_robin_one_hot", flits=(1, 2, 5)),
+    "4 VCs, matrix": Setting(vcs=4, arbiter="matrix", flits=(1, 2, 5)),
+    "4 VCs, eligible if not full": Setting(vcs=4, eligible="full", buffer_flits=4, flits=(1, 2, 5)),
+    "4 VCs, atomic": Setting(vcs=4, eligible="used", buffer_flits=5, flits=(1, 2, 5)),
+    "4 VCs, atomic, no credit bypass": Setting(vcs=4, eligible="used", flits=(1, 2, 5), credit_bypass=False),
+    "4 VCs, output-first": Setting(vcs=4, vc_allocator="output_first", switch_allocator="output_first"),
+    "4 VCs, wavefront": Setting(vcs=4, vc_allocator="wavefront", switch_allocator="wavefront"),
+    **{f"4 VCs, {allocator}, speculation by {kind}":
+       Setting(vcs=4, vc_allocator=allocator, switch_allocator=allocator, speculation=kind, eligible="full",
+               flits=(1, 2, 5))
+       for allocator in ("input_first", "output_first", "wavefront") for kind in ("requests", "grants", "priority")},
+    "2 VCs, default parameters": Setting(vcs=2, arbiter="round_robin_binary", speculation="priority", eligible="full",
+                                         credit_bypass=False, flits=(1, 2, 3, 4, 5)),
 }
 
 
@@ -86,18 +100,39 @@ def build(source: Path, folder: Path, radix: int, s: Setting) -> Path:
         "VC_ALLOCATOR": VALUES["vc_allocator"][s.vc_allocator], "VC_ARBITER": VALUES["arbiter"][s.arbiter],
         "SWITCH_ALLOCATOR": VALUES["switch_allocator"][s.switch_allocator],
         "SWITCH_ARBITER": VALUES["arbiter"][s.arbiter], "SPECULATION": VALUES["speculation"][s.speculation]}
-    (folder / "settings.hpp").write_text(
-        f"#pragma once\nconstexpr int kRadix = {radix}, kVcs = {s.vcs}, kBufferFlits = {s.buffer_flits};\n")
+    write_settings(folder, radix, s)
     command = ["verilator", "--cc", "--exe", "--build", "-j", "1", "-O3", "--x-assign", "0", "--x-initial", "0",
                "--noassert", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--Mdir", str(folder / "built"),
                "-CFLAGS", f"-std=c++20 -O2 -I{folder}", "--top-module", "router_ports", "-o", "mesh",
                *(f"-G{name}={value}" for name, value in parameters.items()),
                f"-I{source}", "-y", str(source), "-y", str(source / "clib"),
                str(HERE / "router_ports.sv"), str(source / "router_wrap.v"), str((HERE / "mesh.cpp").resolve())]
-    made = subprocess.run(command, capture_output=True, text=True)
-    if made.returncode:
-        raise SystemExit(f"verilator failed:\n{made.stderr[-4000:]}")
+    run(command)
     return folder / "built" / "mesh"
+
+
+def build_rules(folder: Path, radix: int, s: Setting) -> Path:
+    """Builds the harness with routers by the rules of rtl/rules.hpp and returns the program."""
+    write_settings(folder, radix, s)
+    run(["c++", "-std=c++20", "-O2", "-DRULES", f"-I{folder}", str(HERE / "mesh.cpp"), "-o", str(folder / "rules")])
+    return folder / "rules"
+
+
+def write_settings(folder: Path, radix: int, s: Setting) -> None:
+    numbers = {"Radix": radix, "Vcs": s.vcs, "Classes": 1, "BufferFlits": s.buffer_flits,
+               "CreditBypass": int(s.credit_bypass), "Eligible": VALUES["eligible"][s.eligible],
+               "VcArbiter": VALUES["arbiter"][s.arbiter], "SwitchArbiter": VALUES["arbiter"][s.arbiter],
+               "VcAllocator": VALUES["vc_allocator"][s.vc_allocator],
+               "SwitchAllocator": VALUES["switch_allocator"][s.switch_allocator],
+               "Speculation": VALUES["speculation"][s.speculation]}
+    lines = [f"constexpr int k{name} = {value};\n" for name, value in numbers.items()]
+    (folder / "settings.hpp").write_text("#pragma once\n" + "".join(lines))
+
+
+def run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{command[0]} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
 
 
 def random_packets(radix: int, load: float, cycles: int, lengths: tuple[int, ...], seed: int) -> np.ndarray:
@@ -111,12 +146,9 @@ def random_packets(radix: int, load: float, cycles: int, lengths: tuple[int, ...
     return np.stack([cycle, source, (source + step) % terminals, random.choice(lengths, cycle.size)], axis=1)
 
 
-def of_rtl(program: Path, folder: Path, packets: np.ndarray, cycles: int) -> Flits:
+def of_harness(program: Path, folder: Path, packets: np.ndarray, cycles: int) -> Flits:
     np.savetxt(folder / "packets.csv", packets, fmt="%d", delimiter=",")
-    run = subprocess.run([str(program), str(cycles + GRANT_TO_CHANNEL), str(folder / "packets.csv"),
-                          str(folder / "flits")], capture_output=True, text=True)
-    if run.returncode:
-        raise SystemExit(f"the harness failed:\n{run.stderr}{run.stdout}")
+    run([str(program), str(cycles + GRANT_TO_CHANNEL), str(folder / "packets.csv"), str(folder / "flits")])
     rows = np.fromfile(folder / "flits", [("cycle", "<u4"), ("packet", "<u4"), ("router", "<u2"), ("flit", "<u2"),
                                           ("port", "u1"), ("vc", "u1"), ("unused", "<u2")])
     return packed(rows["cycle"] - GRANT_TO_CHANNEL, rows["router"], rows["port"], rows["packet"], rows["flit"],
@@ -163,7 +195,7 @@ def of_flitlab(radix: int, s: Setting, packets: np.ndarray, cycles: int) -> Flit
     return Flits(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def compare(theirs: Flits, ours: Flits) -> tuple[int, str]:
+def compare(theirs: Flits, ours: Flits, other: str) -> tuple[int, str]:
     """Returns the number of equal flits and a text about the first difference."""
     if all(np.array_equal(x, y) for x, y in zip(theirs, ours, strict=True)):
         return theirs.key.size, "no difference"
@@ -171,7 +203,7 @@ def compare(theirs: Flits, ours: Flits) -> tuple[int, str]:
     same = theirs.value[a] == ours.value[b]
     equal = int(np.count_nonzero(same))
     texts = []
-    for name, flits, common in (("RTL", theirs, a[same]), ("flitlab", ours, b[same])):
+    for name, flits, common in (("RTL", theirs, a[same]), (other, ours, b[same])):
         rest = np.ones(flits.key.size, bool)
         rest[common] = False
         if rest.any():
@@ -188,21 +220,25 @@ def main() -> None:
     parser.add_argument("--cycles", type=int, default=10_000)
     parser.add_argument("--radix", type=int, default=4, help="routers in each of the two dimensions")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rules", action="store_true", help="routers by rtl/rules.hpp in flitlab's place")
     args = parser.parse_args()
     source = args.rtl.resolve()
     if not (source / "router_wrap.v").is_file():
         raise SystemExit(f"--rtl {args.rtl}: this folder has no router_wrap.v; give the folder src of the repository.")
-    print("| setting | load | cycles | flits, RTL | flits, flitlab | equal | |\n|---|---|---|---|---|---|---|")
+    other = "rules" if args.rules else "flitlab"
+    print(f"| setting | load | cycles | flits, RTL | flits, {other} | equal | |\n|---|---|---|---|---|---|---|")
     for name in args.only or SETTINGS:
         setting = SETTINGS[name]
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             program = build(source, folder, args.radix, setting)
+            rules = build_rules(folder, args.radix, setting) if args.rules else program
             for load in args.load or (0.1, 0.3, 0.5):
                 packets = random_packets(args.radix, load, args.cycles, setting.flits, args.seed)
-                theirs = of_rtl(program, folder, packets, args.cycles)
-                ours = of_flitlab(args.radix, setting, packets, args.cycles)
-                equal, text = compare(theirs, ours)
+                theirs = of_harness(program, folder, packets, args.cycles)
+                ours = (of_harness(rules, folder, packets, args.cycles) if args.rules
+                        else of_flitlab(args.radix, setting, packets, args.cycles))
+                equal, text = compare(theirs, ours, other)
                 print(f"| {name} | {load} | {args.cycles} | {theirs.key.size} | {ours.key.size} | {equal} | {text} |",
                       flush=True)
 

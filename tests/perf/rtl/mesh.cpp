@@ -17,9 +17,15 @@
 #include <string>
 #include <vector>
 
+#include "settings.hpp"  // written by tests/perf/compare_rtl.py: kRadix, kVcs, kBufferFlits and others
+#ifdef RULES
+#include "rules.hpp"
+using Vrouter_ports = rules::Router;
+struct VerilatedContext {};
+#else
 #include "Vrouter_ports.h"
-#include "settings.hpp"  // written by tests/perf/compare_rtl.py: kRadix, kVcs, kClasses, kBufferFlits
 #include "verilated.h"
+#endif
 
 namespace {
 
@@ -29,6 +35,8 @@ constexpr int kCreditRegisters = 2;
 /// From a flit on a terminal's channel to its credit on the channel back: two registers, as if the terminal were a
 /// router that grants the flit in the cycle of its arrival.
 constexpr int kEjectionRegisters = 2;
+/// Credits of a VC on which a packet may start: if the routers' VCs are allocated only when empty, all of them.
+constexpr int kCreditsToStart = kEligible == 2 ? kBufferFlits : 1;
 
 struct Crossing {
   std::uint32_t cycle;  ///< in which the flit is on the channel
@@ -90,7 +98,7 @@ class Terminal {
       if (packets.empty() || packets.front().cycle > cycle) return flit;
       int vc = -1;
       for (int i = 0; i < kVcs && vc < 0; ++i)
-        if (credits_[(pointer_ + i) % kVcs]) vc = (pointer_ + i) % kVcs;
+        if (credits_[(pointer_ + i) % kVcs] >= kCreditsToStart) vc = (pointer_ + i) % kVcs;
       if (vc < 0) return flit;
       now_ = packets.front();
       packets.pop_front();
