@@ -259,6 +259,15 @@ inline std::vector<Experiment> variations_without_programs(std::string_view kind
         "router.vc_pointer_spans_ports=true router.vc_allocator=separable_output_first "
         "routing.algorithm=minimal_adaptive"})
     list.push_back(experiment(Settings("traffic.load=0.5 router.vcs=4 ", more)));
+  // Arbiters and credits of a published RTL.
+  for (const char* more : {"vc_needs_credit=true", "vc_needs_credit=true router.early_vc_credits=true",
+                           "wait_for_tail_credit=true router.early_vc_credits=true router.speculative=true"})
+    list.push_back(experiment(Settings("traffic.load=0.5 router.buffer_flits=3 router.", more)));
+  for (const char* arbiter : {"round_robin router.vc_arbiter_by_port=true", "round_robin_by_two",
+                              "round_robin_by_two router.vc_arbiter_by_port=true"})
+    for (const char* allocator : {"separable_input_first", "separable_output_first", "islip"})
+      list.push_back(experiment(Settings("traffic.load=0.5 router.vc_allocator=", allocator,
+                                         " router.switch_allocator=", allocator, " router.arbiter=", arbiter)));
   list.push_back(experiment(Settings("topology.kind=dragonfly routing.ejection_vcs=class router.vcs=4")));
   // Selection of one of several ports, and classes on rings that packets draw.
   for (const char* more : {"topology.kind=mesh routing.selection=first routing.stay_on_escape=true",

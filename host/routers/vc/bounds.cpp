@@ -35,6 +35,7 @@ std::vector<Bound> VcPlan::bounds() const {
                             {"router.output.owner", owner},
                             {"router.output.pick", at_most(channels)},
                             {"router.output.tail", position},
+                            {"router.pick_of_port", next_vc},
                             {"router.connection.vc", next_vc},
                             {"router.queues.first", below(std::max(t.queue_flits, 1u))},
                             {"router.queues.flits", at_most(t.queue_flits)},

@@ -131,6 +131,11 @@ void check_buffers(const Experiment& e) {
                       std::to_string(e.i64(vc::param::router.vc_allocation_delay)) +
                       ": speculation overlaps VC allocation with switch allocation, and can hide only one cycle. "
                       "Use a delay of 0 or 1, or router.speculative = false.");
+  const ParamRecord& early = vc::param::router.early_vc_credits;
+  if (e.has(early) && e.flag(early) && e.i64(vc::param::router.credit_delay) < 2)
+    throw ConfigError(
+        "router.early_vc_credits = true does not fit router.credit_delay = 1: VC allocation would count a "
+        "credit in the cycle in which it is returned. Use a delay of 2 or more.");
   const std::string& flow = e.str(vc::param::router.flow_control);
   if (flow != "wormhole" && longest_packet(e) > e.u32_of(vc::param::router.buffer_flits))
     throw ConfigError("router.buffer_flits = " + std::to_string(e.u32_of(vc::param::router.buffer_flits)) +

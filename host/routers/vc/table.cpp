@@ -246,6 +246,9 @@ void set_choices(VcTable& t, const Experiment& e) {
   t.hold_switch = e.flag(param::router.hold_switch_for_packet);
   t.wait_for_tail_credit = e.flag(param::router.wait_for_tail_credit);
   t.pointer_spans_ports = e.flag(param::router.vc_pointer_spans_ports);
+  t.vc_needs_credit = e.flag(param::router.vc_needs_credit);
+  if (e.has(param::router.early_vc_credits)) t.early_vc_credits = e.flag(param::router.early_vc_credits);
+  if (e.has(param::router.vc_arbiter_by_port)) t.vc_arbiter_by_port = e.flag(param::router.vc_arbiter_by_port);
   set_speedup(t, e);
   t.algorithm = e.choice<Algorithm>(param::routing.algorithm);
   if (e.has(param::routing.intermediate)) t.intermediate = e.choice<Intermediate>(param::routing.intermediate);

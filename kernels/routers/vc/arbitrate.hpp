@@ -104,25 +104,35 @@ FLITLAB_INLINE u32 pick_input(const T& t, const Item<W>& router, u32 out, PortSe
 /// advances by one per cycle could keep in step with packets of fixed length and starve some inputs.
 FLITLAB_HD inline u32 first_diagonal(u32 round, u32 diagonals) { return static_cast<u32>(mix64(round) % diagonals); }
 
+/// Returns the round-robin pointer of an arbiter over `n` requesters after a grant.
+template <class T>
+FLITLAB_INLINE u32 pointer_after(const T& t, u32 winner, u32 n) {
+  return t.arbiter == ArbiterKind::kRoundRobinByTwo ? (winner + 2) % n : winner + 1;
+}
+
 /// Updates the arbiters after VC `vc` at crossbar input `in` has won crossbar output `out`.
 template <class T, int W>
 FLITLAB_INLINE void update_arbiters(const T& t, const Item<W>& router, u32 in, u32 vc, u32 out) {
   PortState& input = router.at(t.router_fields.port, in);
-  if (t.switch_allocator != SwitchAllocator::kInputFirst) input.pick_output = static_cast<u8>(out + 1);
+  if (t.switch_allocator != SwitchAllocator::kInputFirst)
+    input.pick_output = static_cast<u8>(pointer_after(t, out, t.ports * t.output_speedup));
   if (t.arbiter == ArbiterKind::kMatrix) {
     const u32 inputs = t.ports * t.crossbar_factor;
     matrix_update(router, t.router_fields.input_matrix, port_of(t, in) * t.vcs, t.vcs, vc);
     matrix_update(router, t.router_fields.output_matrix, out * inputs, inputs, in);
     return;
   }
-  input.pick_vc = static_cast<u8>(vc + 1);
-  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(in + 1);
+  input.pick_vc = static_cast<u8>(pointer_after(t, vc, t.vcs));
+  router.at(t.router_fields.port, out).pick_input = static_cast<u8>(pointer_after(t, in, t.ports * t.input_speedup));
 }
 
-/// Returns whether input VC `a` beats input VC `b` when both bid for an output VC.
+/// Returns the position of requester `i` of `n` in the cyclic order that begins at a pointer.
+FLITLAB_HD inline u32 turns_until(u32 i, u32 pointer, u32 n) { return i >= pointer ? i - pointer : i + n - pointer; }
+
+/// Returns whether input VC `a` beats input VC `b` when both bid for an output VC. `out_flat`: port * vcs + VC of it.
 template <class T, int W>
 FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out, u32 out_port, u32 a, u32 b,
-                          const Turn& turn) {
+                          const Turn& turn, u32 out_flat = 0) {
   const u32 n = t.ports * t.vcs;
   if (compares_ranks(t.arbiter)) {
     const u32 rank_a = front_rank(t, router, a, turn), rank_b = front_rank(t, router, b, turn);
@@ -138,9 +148,11 @@ FLITLAB_INLINE bool beats(const T& t, const Item<W>& router, const OutputVc& out
       [[fallthrough]];
     }
     default: {
-      const u32 da = a >= out.pick ? a - out.pick : a + n - out.pick;
-      const u32 db = b >= out.pick ? b - out.pick : b + n - out.pick;
-      return da < db;
+      if (!t.vc_arbiter_by_port) return turns_until(a, out.pick, n) < turns_until(b, out.pick, n);
+      const u32 pa = a / t.vcs, pb = b / t.vcs;
+      if (pa != pb) return turns_until(pa, out.pick, t.ports) < turns_until(pb, out.pick, t.ports);
+      const u32 pick = router.at(t.router_fields.pick_of_port, out_flat * t.ports + pa);
+      return turns_until(a % t.vcs, pick, t.vcs) < turns_until(b % t.vcs, pick, t.vcs);
     }
   }
 }

@@ -13,7 +13,7 @@ FLITLAB_CHOICES(SwitchAllocator, (kInputFirst, "separable_input_first"), (kOutpu
                 (kIslip, "islip"), (kWavefront, "wavefront"), (kInputFirstByOutput, "separable_input_first_by_output"))
 FLITLAB_CHOICES(ArbiterKind, (kRoundRobin, "round_robin"), (kMatrix, "matrix"), (kOldestFirst, "oldest_first"),
                 (kMostHopsFirst, "most_hops_first"), (kRandom, "random"), (kFixedPriority, "fixed_priority"),
-                (kHighestPriorityFirst, "highest_priority_first"))
+                (kHighestPriorityFirst, "highest_priority_first"), (kRoundRobinByTwo, "round_robin_by_two"))
 FLITLAB_CHOICES(Algorithm, (kDimensionOrder, "dimension_order"), (kO1Turn, "o1turn"), (kValiant, "valiant"),
                 (kRomm, "romm"), (kMinimalAdaptive, "minimal_adaptive"), (kTable, "table"), (kMinimal, "minimal"),
                 (kUpDown, "up_down"), (kUgal, "ugal_l"), (kPar, "par"),

@@ -94,19 +94,33 @@ inline constexpr struct RouterParams {
                                        "Iterations of iSLIP. The crossbar's allocator moves its pointers only in the "
                                        "first one, the allocator of virtual channels in all.",
                                    .cite = "McKeown 1999"};
-  ParamRecord arbiter{.path = "router.arbiter",
-                      .type = ParamType::kChoice,
-                      .default_value = "round_robin",
-                      .choices = words_of(ArbiterKind{}),
-                      .help =
-                          "Arbiters within the allocators. matrix: least recently served; oldest_first, "
-                          "most_hops_first: the packet that was created first, or has made most hops; "
-                          "highest_priority_first: the packet whose class has the highest traffic.class_priority, and "
-                          "of these the one that was created first; random: every input virtual channel draws a number "
-                          "in every cycle, and the highest one wins; fixed_priority: the lowest port and virtual "
-                          "channel, which can starve the others. An input's choice among several outputs or output "
-                          "virtual channels is always round robin.",
-                      .cite = "Dally & Towles ch. 18"};
+  ParamRecord arbiter{
+      .path = "router.arbiter",
+      .type = ParamType::kChoice,
+      .default_value = "round_robin",
+      .choices = words_of(ArbiterKind{}),
+      .help =
+          "Arbiters within the allocators. matrix: least recently served; oldest_first, most_hops_first: the packet "
+          "that "
+          "was created first, or has made most hops; highest_priority_first: the packet whose class has the highest "
+          "traffic.class_priority, and of these the one that was created first; random: every input virtual channel "
+          "draws a number in every cycle, and the highest one wins; fixed_priority: the lowest port and virtual "
+          "channel, "
+          "which can starve the others; round_robin_by_two: round robin whose pointer moves to two past the winner "
+          "(the "
+          "network uses scalar state). An input's choice among several outputs or output virtual channels is always "
+          "round robin.",
+      .cite = "Dally & Towles ch. 18; by_two: Becker, open-source router RTL"};
+  ParamRecord vc_arbiter_by_port{
+      .path = "router.vc_arbiter_by_port",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "Round-robin arbiter of an output virtual channel. false: one pointer over the input virtual channels of all "
+          "ports. true: a pointer over input ports, and for each of them one over its virtual channels; the network "
+          "uses scalar state.",
+      .cite = "Becker, open-source router RTL: separable VC allocators",
+      .only_if = "router.arbiter=round_robin|round_robin_by_two"};
   ParamRecord hold_switch_for_packet{
       .path = "router.hold_switch_for_packet",
       .type = ParamType::kBool,
@@ -124,6 +138,15 @@ inline constexpr struct RouterParams {
           "An output virtual channel is free for the next packet only when the credit of the last packet's tail has "
           "returned, so that a buffer never holds flits of two packets.",
       .cite = "BookSim 2: wait_for_tail_credit"};
+  ParamRecord vc_needs_credit{.path = "router.vc_needs_credit",
+                              .type = ParamType::kBool,
+                              .default_value = "false",
+                              .help =
+                                  "An output virtual channel is allocated only while it has a credit. false: with "
+                                  "wormhole flow control a packet may take a virtual channel without credits. The "
+                                  "other kinds of flow control need credits in any case. true: the network uses "
+                                  "scalar state.",
+                              .cite = "Becker, open-source router RTL: elig_mask"};
   ParamRecord input_speedup{
       .path = "router.input_speedup",
       .type = ParamType::kInt,
@@ -228,6 +251,15 @@ inline constexpr struct RouterParams {
           "use its buffer slot. 0: as router.credit_delay. With another value, the network uses scalar state on a "
           "GPU.",
       .cite = "BookSim 2: terminals add no credit_delay"};
+  ParamRecord early_vc_credits{
+      .path = "router.early_vc_credits",
+      .type = ParamType::kBool,
+      .default_value = "false",
+      .help =
+          "VC allocation counts a credit one cycle before a flit may use it to win the switch. It matters only if "
+          "virtual channels are allocated by their credits. true: the network uses scalar state.",
+      .cite = "Becker, open-source router RTL: credits of input VCs have a register of their own",
+      .only_if = "router.vc_allocation_delay!=0&router.internal_speedup=1"};
 } router{};
 
 /// The condition of options that only grids have (host/routers/vc/checks.cpp compares it with the list of grids).

@@ -69,7 +69,7 @@ struct RouterPhase {
     for (u32 w = 0; w < t.port_words; ++w) {
       u64& credits = router.at(t.router_fields.credit_mail, first_word + w);
       if (u64 arrivals = credits) {
-        credits = 0;
+        if (!t.early_vc_credits) credits = 0;
         do {
           const u32 shift = lowest_bit(arrivals) & 0x38u;
           receive_credit(v, router, control, w * 8 + shift / 8, static_cast<u32>((arrivals >> shift) & 0xFF) - 1);
@@ -94,6 +94,7 @@ struct RouterPhase {
       if (round == late) leaving = queued_ports(t, router);
       allocate(v, router, control, index, now, round);
     }
+    if (t.early_vc_credits) admit_credits(t, router, control, first_word);
     const Outbox<V> outbox(v, t.vcs * t.ring, now);
     if (t.queue_flits) send_queued(v, outbox, router, control, index, late == end ? queued_ports(t, router) : leaving);
     if (t.late_credits) return_owed(v, outbox, router, index);

@@ -4,6 +4,14 @@
 
 namespace flitlab::vc {
 
+/// Admits the packet that owns an output VC to switch allocation if the VC has a credit.
+template <class T, int W>
+FLITLAB_INLINE void admit_credit(const T& t, const Item<W>& router, RouterControl& control, const OutputVc& out) {
+  if (out.owner == kNoOwner || !out.credits) return;
+  const u32 in_port = out.owner / t.vcs;
+  word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
+}
+
 /// Adds an arriving credit to output VC (port, vc).
 template <class V, int W>
 FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterControl& control, u32 port, u32 vc) {
@@ -11,10 +19,19 @@ FLITLAB_INLINE void receive_credit(const V& v, const Item<W>& router, RouterCont
   OutputVc& out = router.at(t.router_fields.output, port * t.vcs + vc);
   if (++out.credits > t.buffer_flits) [[unlikely]]
     raise_fault(control.fault, kFaultCreditOverflow, port);
-  if (out.owner != kNoOwner) {
-    const u32 in_port = out.owner / t.vcs;
-    word_of(t, router, control, in_port).credits |= u64{1} << bit_of(t, in_port, out.owner % t.vcs);
+  if (!t.early_vc_credits) admit_credit(t, router, control, out);
+}
+
+/// End of a cycle, router.early_vc_credits: admits the credits that have arrived in this cycle to switch allocation,
+/// and clears the inbox slot.
+template <class T, int W>
+FLITLAB_INLINE void admit_credits(const T& t, const Item<W>& router, RouterControl& control, u32 first_word) {
+  for (u32 port = 0; port < t.ports; ++port) {
+    const u64 word = router.at(t.router_fields.credit_mail, first_word + port / 8);
+    if (const u32 vc = static_cast<u32>(word >> port % 8 * 8) & 0xFF)
+      admit_credit(t, router, control, router.at(t.router_fields.output, port * t.vcs + vc - 1));
   }
+  for (u32 w = 0; w < t.port_words; ++w) router.at(t.router_fields.credit_mail, first_word + w) = 0;
 }
 
 /// Stores an arriving flit. Returns whether it is the head of a packet that is now at the front of its input VC.

@@ -46,8 +46,9 @@ FLITLAB_INLINE void depart(const V& v, const Out& outbox, const Item<W>& router,
 template <class V, class Out>
 FLITLAB_INLINE void return_credit(const V& v, const Out& outbox, u32 index, u32 port, u32 vc) {
   const auto& t = v.t;
-  outbox.credit(port, t.peers[std::size_t{index} * t.ports + port], vc,
-                port < t.network_ports ? credit_delay_of(t, index, port) : t.injection_credit_delay);
+  outbox.credit(
+      port, t.peers[std::size_t{index} * t.ports + port], vc,
+      port < t.network_ports ? credit_delay_of(t, index, port) - t.early_vc_credits : t.injection_credit_delay);
 }
 
 /// Adds a flit that has won the switch to the queue of its output port.

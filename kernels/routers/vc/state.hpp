@@ -89,7 +89,7 @@ struct OutputVc {
   FLITLAB_MEMBERS(OutputVc,
     (u16, credits, "flits", "free slots downstream"),
     (u16, owner, "", "input VC (port * vcs + vc) whose packet owns it, or kNoOwner"),
-    (u16, pick, "", "round-robin pointer over input VCs"),
+    (u16, pick, "", "round-robin pointer over input VCs; with router.vc_arbiter_by_port: over input ports"),
     (u8, tail, "", "position of the next packet in the downstream `ring`"),
     (u8, pad))
 };
@@ -138,6 +138,8 @@ struct RouterFields {
     (u32, output_matrix,
       t.arbiter == ArbiterKind::kMatrix ? t.ports * t.crossbar_factor * t.ports * t.crossbar_factor : 0, "",
       "[port][port] matrix arbiter of output port p: inputs that input q beats; with speedup of the crossbar's ports"),
+    (u8, pick_of_port, t.vc_arbiter_by_port ? t.ports * t.vcs * t.ports : 0, "",
+      "[output port][VC][input port] round-robin pointer over the input port's VCs (router.vc_arbiter_by_port)"),
     (Packet, ring, t.ports * t.vcs * t.ring, "",
       "[port][VC][position] packet descriptors, a circular buffer; the upstream sender writes them with the head flit"))
 };
@@ -196,6 +198,9 @@ struct VcTable {
   u8 crossbar_factor = 1;                    ///< the larger one of input_speedup and output_speedup
   u8 switch_delay = 1;                       ///< router.switch_allocation_delay
   u8 pointer_spans_ports = 0;                ///< router.vc_pointer_spans_ports
+  u8 vc_arbiter_by_port = 0;                 ///< router.vc_arbiter_by_port
+  u8 vc_needs_credit = 0;                    ///< router.vc_needs_credit
+  u8 early_vc_credits = 0;                   ///< router.early_vc_credits
   u16 rounds = 1, round_cycles = 1;          ///< router.internal_speedup: `rounds` rounds in `round_cycles` cycles
   u8 late_credits = 0;                       ///< an input port can owe several credits
   u16 crossbar_vcs[kMaxSpeedup] = {};        ///< [n] VCs that use the n-th crossbar input of their port
@@ -287,7 +292,7 @@ inline bool has_speedup(const VcTable& t) { return t.queue_flits || t.late_credi
 inline bool has_default_allocators(const VcTable& t) {
   return t.vc_allocator == VcAllocator::kInputFirst && t.switch_allocator == SwitchAllocator::kInputFirst &&
          t.arbiter == ArbiterKind::kRoundRobin && !t.speculative && !t.hold_switch && !t.pointer_spans_ports &&
-         !has_speedup(t);
+         !t.vc_arbiter_by_port && !t.vc_needs_credit && !t.early_vc_credits && !has_speedup(t);
 }
 
 /// A plan with open-loop traffic. The constant hides the member of the same name, so that generic code compiles without
@@ -359,6 +364,7 @@ struct PlainTable : Traffic, PlainVcTable {
   static constexpr u8 wait_for_tail_credit = 0;
   static constexpr u8 input_speedup = 1, output_speedup = 1, crossbar_factor = 1;
   static constexpr u8 pointer_spans_ports = 0;
+  static constexpr u8 vc_arbiter_by_port = 0, vc_needs_credit = 0, early_vc_credits = 0;
   static constexpr u16 rounds = 1, round_cycles = 1;
   static constexpr u8 late_credits = 0;
   static constexpr u32 queue_flits = 0;
@@ -416,7 +422,7 @@ struct FixedVcTable : FixedTerminals<V, Traffic> {
   /// Sizes that offsets of fields depend on. `ring` is 1 because its field is the last one.
   struct Sizes {
     u32 ports = P, vcs = V, slot_mask = 3, port_words = 1, set_words = 1, ring = 1;
-    u8 hold_switch = 0, crossbar_factor = 1, late_credits = 0;
+    u8 hold_switch = 0, crossbar_factor = 1, late_credits = 0, vc_arbiter_by_port = 0;
     u32 queue_flits = 0;
     ArbiterKind arbiter = ArbiterKind::kRoundRobin;
   };
@@ -431,13 +437,13 @@ struct FixedVcTable : FixedTerminals<V, Traffic> {
   }
 };
 
-/// Returns the credits that an output VC must have before a packet may take it: none in wormhole flow control,
-/// otherwise the packet's length `flits`. A VC whose last tail must have left the buffer at the other end needs all
-/// credits.
+/// Returns the credits that an output VC must have before a packet may take it: in wormhole flow control none (or 1, if
+/// it needs a credit), otherwise the packet's length `flits`. A VC whose last tail must have left the buffer at the
+/// other end needs all credits.
 template <class T>
 FLITLAB_INLINE u32 credits_to_take(const T& t, u32 flits) {
   if (t.wait_for_tail_credit) return t.buffer_flits;
-  return t.flow_control == FlowControl::kWormhole ? 0u : flits;
+  return t.flow_control == FlowControl::kWormhole ? u32{t.vc_needs_credit} : flits;
 }
 /// Returns whether that number is 0 for packets of any length.
 template <class T>

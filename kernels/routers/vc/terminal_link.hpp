@@ -60,7 +60,7 @@ FLITLAB_INLINE void send_to_router(const V& v, u32 index, u8 flit_byte, Cycle no
 template <class V>
 FLITLAB_INLINE void credit_to_router(const V& v, u32 index, u32 vc, Cycle now) {
   const auto& t = v.t;
-  const u32 slot = (now + t.credit_delay) & t.slot_mask, port = injection_port(v, index);
+  const u32 slot = (now + t.credit_delay - t.early_vc_credits) & t.slot_mask, port = injection_port(v, index);
   put_byte(v.routers[index / t.concentration].at(t.router_fields.credit_mail, slot * t.port_words + port / 8), port,
            static_cast<u8>(vc + 1));
 }

@@ -41,11 +41,18 @@ FLITLAB_INLINE void grant_vc(const V& v, const Item<W>& router, RouterControl& c
                              InputVc& in, u32 vc, Cycle now, u32 round) {
   const auto& t = v.t;
   const u32 flat = port * t.vcs + in_vc;
-  OutputVc& out = router.at(t.router_fields.output, in.out_port * t.vcs + vc);
+  const u32 out_flat = in.out_port * t.vcs + vc;
+  OutputVc& out = router.at(t.router_fields.output, out_flat);
   out.owner = static_cast<u16>(flat);
-  out.pick = static_cast<u16>(flat + 1);
+  if (t.vc_arbiter_by_port) {
+    out.pick = static_cast<u16>(pointer_after(t, port, t.ports));
+    router.at(t.router_fields.pick_of_port, out_flat * t.ports + port) =
+        static_cast<u8>(pointer_after(t, in_vc, t.vcs));
+  } else {
+    out.pick = static_cast<u16>(pointer_after(t, flat, t.ports * t.vcs));
+  }
   in.out_vc = static_cast<u8>(vc);
-  in.pick = static_cast<u8>(vc + 1);
+  in.pick = static_cast<u8>(pointer_after(t, vc, t.vcs));
   in.stage = VcState::kHead;
   in.ready_at = round_after(t, now, round, t.allocation_delay);
   word_of(t, router, control, in.out_port).taken |= u64{1} << bit_of(t, in.out_port, vc);
@@ -89,7 +96,8 @@ FLITLAB_INLINE bool bid(const V& v, const Item<W>& router, RouterControl& contro
     for (; requested; requested &= requested - 1) {
       const u32 out = in.out_port * t.vcs + lowest_bit(requested);
       u16& claim = router.at(t.router_fields.claim, out);
-      if (claim == kNoOwner || beats(t, router, router.at(t.router_fields.output, out), in.out_port, flat, claim, turn))
+      const OutputVc& output = router.at(t.router_fields.output, out);
+      if (claim == kNoOwner || beats(t, router, output, in.out_port, flat, claim, turn, out))
         claim = static_cast<u16>(flat);
     }
   });

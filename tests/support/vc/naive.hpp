@@ -27,6 +27,7 @@ class NaiveVc {
     for (const Credit& c : credits_[now_]) {
       u32& count = c.to_terminal ? terminals[c.item].credits[c.vc] : routers[c.item].output[c.port][c.vc].credits;
       ++count;
+      if (!c.to_terminal) routers[c.item].output[c.port][c.vc].early = rules_.early_credits;
     }
     std::map<u32, std::pair<vc_naive::Flit, u32>> ejected;  // flit and its VC, by terminal
     for (const Arrival& a : flits_[now_])
@@ -34,10 +35,12 @@ class NaiveVc {
         ejected[a.item] = {a.flit, a.vc};
       else
         routers[a.item].take_flit(a.port, a.vc, a.flit, now_);
-    credits_.erase(now_);
     flits_.erase(now_);
     for (u32 t = 0; t < top_.terminals; ++t) step_terminal(t, ejected);
     for (u32 r = 0; r < top_.routers; ++r) step_router(r);
+    for (const Credit& c : credits_[now_])
+      if (!c.to_terminal) routers[c.item].output[c.port][c.vc].early = 0;
+    credits_.erase(now_);
     ++now_;
   }
 
@@ -63,7 +66,7 @@ class NaiveVc {
                           : terminals[t].step(arrivals->second.first, arrivals->second.second, now_, counts);
     const u32 r = top_.terminal_router(t), port = top_.terminal_port(t);
     if (terminals[t].freed != kNone)
-      credits_[now_ + rules_.credit_delay].push_back({false, r, port, terminals[t].freed});
+      credits_[now_ + rules_.credit_delay - rules_.early_credits].push_back({false, r, port, terminals[t].freed});
     if (sent) flits_[now_ + 1].push_back({false, r, port, sent->vc, sent->flit});
   }
 
@@ -78,8 +81,9 @@ class NaiveVc {
     }
     for (const vc_naive::Return& c : result.credits) {
       const Peer& from = top_.peer(r, c.in_port);
-      const u32 delay = from.is_terminal ? rules_.injection_credit_delay
-                                         : rules_.credit_delay + rules_.extra_credit_delay(top_, r, c.in_port);
+      const u32 delay =
+          from.is_terminal ? rules_.injection_credit_delay
+                           : rules_.credit_delay - rules_.early_credits + rules_.extra_credit_delay(top_, r, c.in_port);
       credits_[now_ + delay].push_back({from.is_terminal != 0, from.item, from.port, c.in_vc});
     }
   }

@@ -36,6 +36,15 @@ inline u32 first_from(const List& members, u32 pointer) {
   return members.at(0);
 }
 
+inline bool takes_turns(const std::string& arbiter) {
+  return arbiter == "round_robin" || arbiter == "round_robin_by_two";
+}
+/// Return the round-robin pointer of an arbiter over `n` members after a grant, and before the first one.
+inline u32 pointer_after(const std::string& arbiter, u32 winner, u32 n) {
+  return arbiter == "round_robin_by_two" ? (winner + 2) % n : winner + 1;
+}
+inline u32 first_pointer(const std::string& arbiter, u32 n) { return arbiter == "round_robin_by_two" ? 1 % n : 0; }
+
 /// The parameters, with the values of the configuration.
 struct Rules {
   explicit Rules(const Experiment& e)
@@ -72,8 +81,11 @@ struct Rules {
         stays_on_escape(e.has(vc::param::routing.stay_on_escape) && e.flag(vc::param::routing.stay_on_escape)),
         adaptive_vcs(e.has(vc::param::routing.adaptive_vcs) ? e.u32_of(vc::param::routing.adaptive_vcs) : 0),
         pointer_spans_ports(e.flag(vc::param::router.vc_pointer_spans_ports)),
+        by_port(e.has(vc::param::router.vc_arbiter_by_port) && e.flag(vc::param::router.vc_arbiter_by_port)),
         hold_switch(e.flag(vc::param::router.hold_switch_for_packet)),
         wait_for_tail(e.flag(vc::param::router.wait_for_tail_credit)),
+        needs_credit(e.flag(vc::param::router.vc_needs_credit)),
+        early_credits(e.has(vc::param::router.early_vc_credits) && e.flag(vc::param::router.early_vc_credits)),
         seed(static_cast<u64>(e.i64(param::run.seed))),
         hypercube(e.str(param::topology.kind) == "hypercube"),
         rings(!assignment.empty() && !has_failures(e)),
@@ -95,7 +107,7 @@ struct Rules {
   u32 first_round(Cycle cycle) const { return static_cast<u32>(cycle * internal_speedup + 1e-6); }
   bool wormhole() const { return flow_control == "wormhole"; }
   /// Returns the free slots that a virtual channel's buffer must have before a packet may take it.
-  u32 room_for(u32 flits) const { return wait_for_tail ? buffer : wormhole() ? 0 : flits; }
+  u32 room_for(u32 flits) const { return wait_for_tail ? buffer : wormhole() ? needs_credit : flits; }
   /// Returns the same for an adaptive virtual channel of Duato's protocol.
   u32 adaptive_room_for(u32 flits) const { return wormhole() && !stays_on_escape ? buffer : room_for(flits); }
   bool adaptive() const { return algorithm == "minimal_adaptive"; }
@@ -157,7 +169,9 @@ struct Rules {
   bool stays_on_escape;
   u32 adaptive_vcs;
   bool pointer_spans_ports;
-  bool hold_switch, wait_for_tail;
+  bool by_port;  ///< an output virtual channel chooses an input port, then one of its virtual channels
+  bool hold_switch, wait_for_tail, needs_credit;
+  bool early_credits;  ///< VC allocation sees a credit one cycle before switch allocation
   u64 seed;
   bool hypercube, rings;
   bool by_group;         ///< a packet need not reach its intermediate router, only that router's group
@@ -215,12 +229,13 @@ struct Flit {
 /// An arbiter of the switch allocator (Dally & Towles chapter 18).
 class Arbiter {
  public:
-  Arbiter(const std::string& kind, u32 members) : kind_(kind), least_recent_(range(0, members)) {}
+  Arbiter(const std::string& kind, u32 members)
+      : kind_(kind), next_(first_pointer(kind, members)), least_recent_(range(0, members)) {}
 
   /// Returns the winner. `rank(member)`: rank of the packet for which a member requests; the highest one wins.
   template <class Rank>
   u32 pick(const List& members, Rank rank) const {
-    if (kind_ == "round_robin") return first_from(members, next_);
+    if (takes_turns(kind_)) return first_from(members, next_);
     u32 best = members.at(0);
     if (kind_ == "fixed_priority") return best;
     for (u32 member : members)
@@ -233,14 +248,14 @@ class Arbiter {
     return rank(a) < rank(b);
   }
   void served(u32 member) {
-    next_ = member + 1;
+    next_ = pointer_after(kind_, member, static_cast<u32>(least_recent_.size()));
     least_recent_.erase(std::find(least_recent_.begin(), least_recent_.end(), member));
     least_recent_.push_back(member);
   }
 
  private:
   std::string kind_;
-  u32 next_ = 0;
+  u32 next_;
   List least_recent_;
 };
 
@@ -265,8 +280,28 @@ struct InputVc {
 /// An output virtual channel: the sender's view of the next input virtual channel.
 struct OutputVc {
   u32 credits = 0;
+  u32 early = 0;       ///< of these, the ones that only VC allocation may use in this cycle
   u32 owner = kNone;   ///< input virtual channel (port * vcs + vc) that holds it
-  u32 next_input = 0;  ///< round-robin pointer over input virtual channels
+  u32 next_input = 0;  ///< round-robin pointer over input virtual channels, or over input ports (by_port)
+  List next_of_port;   ///< by_port: [input port] round-robin pointer over its virtual channels
+
+  u32 usable() const { return credits - early; }
+  void start(const Rules& rules, u32 ports, bool wired) {
+    credits = wired ? rules.buffer : 0;
+    next_input = first_pointer(rules.arbiter, rules.by_port ? ports : ports * rules.vcs);
+    next_of_port.assign(ports, first_pointer(rules.arbiter, rules.vcs));
+  }
 };
+
+/// Returns the winner of an output virtual channel that chooses an input port, and then one of its virtual channels.
+/// Bidders have numbers port * vcs + virtual channel.
+inline u32 first_of_ports(const List& bidders, const OutputVc& out, u32 vcs) {
+  List ports, of_port;
+  for (u32 bidder : bidders) ports.push_back(bidder / vcs);
+  const u32 port = first_from(ports, out.next_input);
+  for (u32 bidder : bidders)
+    if (bidder / vcs == port) of_port.push_back(bidder % vcs);
+  return port * vcs + first_from(of_port, out.next_of_port[port]);
+}
 
 }  // namespace flitlab::testing::vc_naive

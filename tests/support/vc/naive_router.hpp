@@ -41,7 +41,7 @@ class Router {
         ports_(top.ports),
         inputs_(top.ports * rules.input_speedup),
         outputs_(top.ports * rules.output_speedup),
-        next_output_(inputs_, 0),
+        next_output_(inputs_, first_pointer(rules.arbiter, outputs_)),
         of_input_(inputs_, Arbiter(rules.arbiter, rules.vcs)),
         of_output_(outputs_, Arbiter(rules.arbiter, inputs_)),
         closed_(top.ports, false),
@@ -49,8 +49,10 @@ class Router {
         free_at_(top.ports, 0.0),
         owed_(top.ports, List(rules.vcs, 0)),
         next_owed_(top.ports, 0) {
-    for (u32 p = 0; p < ports_; ++p)
-      for (OutputVc& out : output[p]) out.credits = top.peer(index, p).item == kNone ? 0 : rules.buffer;
+    for (u32 p = 0; p < ports_; ++p) {
+      for (InputVc& in : input[p]) in.next_vc = first_pointer(rules.arbiter, rules.vcs);
+      for (OutputVc& out : output[p]) out.start(rules, ports_, top.peer(index, p).item != kNone);
+    }
   }
 
   void take_flit(u32 port, u32 vc, const Flit& flit, Cycle now) {
@@ -176,9 +178,11 @@ class Router {
     in.stage = InputVc::kGranted;
     in.out_vc = out_vc;
     in.ready_at = round_after(now, round_, rules_.vc_delay);
-    in.next_vc = out_vc + 1;
+    in.next_vc = pointer_after(rules_.arbiter, out_vc, rules_.vcs);
     out.owner = port * rules_.vcs + vc;
-    out.next_input = out.owner + 1;
+    out.next_input = rules_.by_port ? pointer_after(rules_.arbiter, port, ports_)
+                                    : pointer_after(rules_.arbiter, out.owner, ports_ * rules_.vcs);
+    out.next_of_port[port] = pointer_after(rules_.arbiter, vc, rules_.vcs);
     note(EventKind::kVcGranted, {in.packets.front(), 0}, port, vc, in.out_port, out_vc);
   }
 
@@ -195,7 +199,8 @@ class Router {
 
   /// Returns the winner of an output virtual channel among input virtual channels (port * vcs + vc).
   u32 best_bidder(u32 out_port, const OutputVc& out, const List& bidders) {
-    if (rules_.arbiter == "round_robin") return first_from(bidders, out.next_input);
+    if (takes_turns(rules_.arbiter))
+      return rules_.by_port ? first_of_ports(bidders, out, rules_.vcs) : first_from(bidders, out.next_input);
     if (rules_.arbiter != "matrix")
       return of_output_[out_port].pick(bidders, [&](u32 b) { return rank(b / rules_.vcs, b % rules_.vcs); });
     // Matrix arbiter: that of the first crossbar output of the port chooses among input ports (as if they were crossbar
@@ -259,7 +264,7 @@ class Router {
     for (u32 v : vcs_of(x)) {
       const InputVc& in = input[port_of(x)][v];
       if (in.stage == InputVc::kGranted && round_ >= in.ready_at && !in.buffer.empty() &&
-          output[in.out_port][in.out_vc].credits && !closed_[in.out_port] && !is_held(x, target(x, v)) &&
+          output[in.out_port][in.out_vc].usable() && !closed_[in.out_port] && !is_held(x, target(x, v)) &&
           (to == kNone || target(x, v) == to))
         list.push_back(v);
     }
@@ -301,7 +306,7 @@ class Router {
     held_.clear();
     for (const auto& [x, vc] : connections_) {
       const InputVc& in = input[port_of(x)][vc];
-      if (connected_at_ + 1 == round_ && !in.buffer.empty() && output[in.out_port][in.out_vc].credits) held_[x] = vc;
+      if (connected_at_ + 1 == round_ && !in.buffer.empty() && output[in.out_port][in.out_vc].usable()) held_[x] = vc;
     }
     connected_at_ = round_;
   }
@@ -329,7 +334,7 @@ class Router {
       List vcs = ready(x);
       if (vcs.empty()) continue;
       if (by_output &&
-          (rules_.arbiter == "round_robin" || rules_.arbiter == "matrix" || rules_.arbiter == "fixed_priority")) {
+          (takes_turns(rules_.arbiter) || rules_.arbiter == "matrix" || rules_.arbiter == "fixed_priority")) {
         std::set<u32> outputs;
         for (u32 v : vcs) outputs.insert(target(x, v));
         vcs = ready(x, first_from(List(outputs.begin(), outputs.end()), next_output_[x]));
@@ -424,7 +429,7 @@ class Router {
     if (m.moves_pointers) {
       of_input_[m.from].served(m.vc);
       of_output_[m.to].served(m.from);
-      next_output_[m.from] = m.to + 1;
+      next_output_[m.from] = pointer_after(rules_.arbiter, m.to, outputs_);
     }
     note(EventKind::kSwitchGranted, flit, in_port, m.vc, out_port, in.out_vc);
     won_.push_back({flit, in_port, m.vc, out_port, in.out_vc});

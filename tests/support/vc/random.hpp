@@ -70,7 +70,9 @@ class RandomVc {
     if (chance(2)) pipeline();
     if (chance(6)) config_["router.wait_for_tail_credit"] = true;
     if (chance(6)) config_["router.hold_switch_for_packet"] = true;
+    if (chance(5)) config_["router.vc_needs_credit"] = true;
     if (matrix_ && chance(4)) speedup();
+    if (may_have_early_credits() && chance(5)) config_["router.early_vc_credits"] = true;
     if (chance(4)) return;  // the plain router
     const auto allocator = [&] {
       return word(one_of({"separable_input_first", "separable_output_first", "islip", "wavefront"}));
@@ -79,13 +81,28 @@ class RandomVc {
     config_["router.switch_allocator"] = chance(5) ? word("separable_input_first_by_output") : allocator();
     if (chance(3)) config_["router.vc_pointer_spans_ports"] = true;
     config_["router.allocator_iterations"] = draw(1, 4);
-    config_["router.arbiter"] = word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first",
-                                             "most_hops_first", "random", "fixed_priority", "highest_priority_first"}));
+    config_["router.arbiter"] =
+        word(one_of({"round_robin", matrix_ ? "matrix" : "round_robin", "oldest_first", "most_hops_first", "random",
+                     "fixed_priority", "highest_priority_first", "round_robin_by_two"}));
+    if (takes_turns() && chance(2)) config_["router.vc_arbiter_by_port"] = true;
     if (closed_ && messages_ == 2 && config_["router.arbiter"] == word("highest_priority_first"))
       config_["traffic.class_priority"] = IntList{draw(0, 1), draw(0, 2)};
     if (chance(2)) return;
     config_["router.speculative"] = true;
-    config_["router.vc_allocation_delay"] = draw(0, 1);
+    config_["router.vc_allocation_delay"] = draw(config_.contains("router.early_vc_credits"), 1);
+  }
+
+  /// Returns whether the parameters of early credits allow them.
+  bool may_have_early_credits() {
+    const auto is = [&](const char* key, std::int64_t low) {
+      return !config_.contains(key) || std::get<std::int64_t>(config_[key]) >= low;
+    };
+    return !config_.contains("router.internal_speedup") && is("router.vc_allocation_delay", 1) &&
+           is("router.credit_delay", 2);
+  }
+
+  bool takes_turns() {
+    return config_["router.arbiter"] == word("round_robin") || config_["router.arbiter"] == word("round_robin_by_two");
   }
 
   /// Draws how packets select one of several ports.

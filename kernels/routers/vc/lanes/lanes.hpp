@@ -40,6 +40,9 @@ inline const char* excluded_from_lanes(const VcTable& t) {
   if (!compares_ranks(t.arbiter) && t.arbiter != ArbiterKind::kRoundRobin && t.arbiter != ArbiterKind::kMatrix &&
       t.arbiter != ArbiterKind::kFixedPriority)
     return "router.arbiter";
+  if (t.vc_arbiter_by_port) return "router.vc_arbiter_by_port";
+  if (t.vc_needs_credit) return "router.vc_needs_credit";
+  if (t.early_vc_credits) return "router.early_vc_credits";
   if (t.hold_switch) return "router.hold_switch_for_packet";
   if (t.input_speedup > 1) return "router.input_speedup";
   if (t.output_speedup > 1) return "router.output_speedup";
