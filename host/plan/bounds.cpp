@@ -6,21 +6,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "host/plan/state_numbers.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/inbox.hpp"
 #include "kernels/traffic/trace.hpp"
 
 namespace flitlab {
 namespace {
-
-/// All numbers (or structs) of the state that have one name, such as "router.input.out_port".
-struct Numbers {
-  const ItemKind* kind = nullptr;
-  std::size_t first_item = 0;    ///< offset of the first item of the kind in the state, bytes
-  bool absent = false;           ///< the items of this configuration do not have the field
-  std::vector<MemberInfo> path;  ///< how to find them in an item: first its field, then a member of the field's struct,
-                                 ///< then a member of that member, and so on; empty: the item itself
-};
 
 /// Returns whether a list of matching.hpp has an end. next[n] - base: index of the element after n of `count`.
 bool has_end(const MatchList& list, const u32* next, u32 count, u32 base) {
@@ -45,40 +37,6 @@ void add_mailboxes(std::vector<Bound>& bounds, const ProgramTable& p, const Prog
   }));
 }
 
-std::vector<std::string_view> split_path(std::string_view where) {
-  std::vector<std::string_view> names;
-  for (std::size_t dot; (dot = where.find('.')) != where.npos; where.remove_prefix(dot + 1))
-    names.push_back(where.substr(0, dot));
-  names.push_back(where);
-  return names;
-}
-
-Numbers find(const StateLayout& layout, const std::string& where) {
-  const auto unknown = [&] { return std::logic_error("bounds: no state has \"" + where + "\""); };
-  const auto named = [](std::string_view name) { return [name](const auto& info) { return info.name == name; }; };
-  const std::vector<std::string_view> names = split_path(where);
-  Numbers n;
-  const auto kind = std::find_if(layout.kinds.begin(), layout.kinds.end(), named(names[0]));
-  if (kind == layout.kinds.end()) throw unknown();
-  n.kind = &*kind;
-  n.first_item = layout.kind_offset(static_cast<u32>(kind - layout.kinds.begin()), 1);
-  if (names.size() == 1) return n;
-  const auto field = std::find_if(kind->fields.begin(), kind->fields.end(), named(names[1]));
-  if (field == kind->fields.end()) {
-    if (std::none_of(kind->absent.begin(), kind->absent.end(), named(names[1]))) throw unknown();
-    n.absent = true;
-    return n;
-  }
-  n.path.push_back({field->name, "", "", field->offset, field->count, field->count > 1, 0, field->element});
-  for (std::size_t i = 2; i < names.size(); ++i) {
-    const std::vector<MemberInfo>& members = n.path.back().element->members;
-    const auto member = std::find_if(members.begin(), members.end(), named(names[i]));
-    if (member == members.end()) throw unknown();
-    n.path.push_back(*member);
-  }
-  return n;
-}
-
 /// Calls visit(address, member) for each number or struct at the end of a path. The first `steps` members of the path
 /// have been followed already and lead to the address `at`.
 template <class Visit>
@@ -100,11 +58,10 @@ u64 read_number(const std::byte* at, const MemberInfo& member) {
   throw ConfigError("checkpoint: no network can have this state, so the file has been changed: " + what + ".");
 }
 
-void check_item(const Numbers& numbers, const Bound& bound, u32 item, const std::byte* at) {
-  const auto name = [&] { return bound.where + " of " + numbers.kind->name + " " + std::to_string(item); };
+void check_item(const ItemKind& kind, const StateNumbers& numbers, const Bound& bound, u32 item, const std::byte* at) {
+  const auto name = [&] { return bound.where + " of " + kind.name + " " + std::to_string(item); };
   if (numbers.path.empty()) {
-    if (!bound.record_holds(at, item, 0))
-      reject(numbers.kind->name + " " + std::to_string(item) + " has an impossible state");
+    if (!bound.record_holds(at, item, 0)) reject(kind.name + " " + std::to_string(item) + " has an impossible state");
     return;
   }
   const MemberInfo& field = numbers.path[0];
@@ -272,14 +229,15 @@ void add_terminal_channels(std::vector<Bound>& bounds, u32 vcs, u32 buffer_flits
 
 void check_bounds(const StateLayout& layout, const std::vector<Bound>& bounds, const std::vector<std::byte>& state) {
   for (const Bound& bound : bounds) {
-    const Numbers numbers = find(layout, bound.where);
+    const StateNumbers numbers = find_numbers(layout, bound.where);
     if (numbers.absent) continue;
     const bool is_number = !numbers.path.empty() && numbers.path.back().element->members.empty();
     if (is_number == static_cast<bool>(bound.record_holds))
       throw std::logic_error("bounds: \"" + bound.where + "\" is a number with a bound for a record, or the reverse");
-    const std::byte* items = state.data() + numbers.first_item;
-    for (u32 item = 0; item < numbers.kind->count; ++item)
-      check_item(numbers, bound, item, items + std::size_t{item} * numbers.kind->item_bytes);
+    const ItemKind& kind = layout.kinds[numbers.kind];
+    const std::byte* items = state.data() + layout.kind_offset(numbers.kind, 1);
+    for (u32 item = 0; item < kind.count; ++item)
+      check_item(kind, numbers, bound, item, items + std::size_t{item} * kind.item_bytes);
   }
 }
 

@@ -29,11 +29,8 @@ struct Elements {
   }
 };
 
-/// Returns the numbers of that name: kind of item, field and perhaps a member, as in "router.input.first". They must be
-/// known to the layout, or be a field that is absent.
+/// Returns the numbers of that name (state_numbers.hpp): kind of item, field and perhaps a member.
 Elements find_elements(const StateLayout& layout, std::string_view name);
-/// Returns the field of that name, kind of item and field; null if it is absent.
-const FieldInfo* find_field(const StateLayout& layout, std::string_view name, u32& kind);
 
 /// Returns an item of a state in canonical order.
 template <class Bytes>

@@ -4,6 +4,7 @@
 
 #include "host/config/registry.hpp"
 #include "host/config/run_params.hpp"
+#include "host/plan/state_numbers.hpp"
 #include "kernels/traffic/params.hpp"
 #include "kernels/traffic/program.hpp"
 #include "kernels/traffic/trace.hpp"
@@ -53,9 +54,8 @@ Repetition::Repetition(const Experiment& e, const Plan& plan) : plan_(plan), mot
   const ItemKind& terminals = plan.layout().kinds[1];
   controls_ = &terminals.field("program");
   trace_ = &terminals.field("trace");
-  u32 kind = 0;
   for (const std::string& name : motion_.quick)
-    quick_.push_back({find_elements(plan.layout(), name), find_field(plan.layout(), name, kind)});
+    quick_.push_back({find_elements(plan.layout(), name), find_numbers(plan.layout(), name).field});
   look_ns_ = kByteNs * static_cast<double>(plan.layout().bytes(1));
   credit_ns_ = kFreePolls * kPollNs + kFreeLooks * look_ns_;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "host/plan/state_numbers.hpp"
+
 namespace flitlab {
 namespace {
 
@@ -113,10 +115,10 @@ StatePeriod::Parts StatePeriod::parts_of(const RecordInfo& record, u32 count) co
 }
 
 void StatePeriod::add_buffers(const Motion::Buffers& motion) {
-  u32 kind = 0;
-  const FieldInfo& field = *find_field(layout_, motion.field, kind);
+  const StateNumbers numbers = find_numbers(layout_, motion.field);
+  const FieldInfo& field = *numbers.field;
   const u32 elements = field.count / (motion.number * motion.positions);
-  Buffers b{kind,
+  Buffers b{numbers.kind,
             field.offset,
             elements * field.element_bytes,
             motion.number,
@@ -131,7 +133,7 @@ void StatePeriod::add_buffers(const Motion::Buffers& motion) {
   if (!motion.in_use.empty()) b.in_use = find_elements(layout_, motion.in_use);
   if (!motion.waiting.empty()) b.waiting = find_elements(layout_, motion.waiting);
   b.position = parts_of(*field.element, elements);
-  kinds_[kind].buffers.push_back(static_cast<u32>(buffers_.size()));
+  kinds_[numbers.kind].buffers.push_back(static_cast<u32>(buffers_.size()));
   buffers_.push_back(b);
 }
 
