@@ -10,6 +10,7 @@ from flitlab._core import ConfigError
 from flitlab.arguments import did_you_mean, shown
 from flitlab.experiment import Experiment, Given, experiment_of
 from flitlab.operations import Schedule, bytes_of, check_algorithm
+from flitlab.packet_format import PacketFormat
 from flitlab.programs import Program
 from flitlab.schedules import ALGORITHMS, Shape
 
@@ -155,7 +156,8 @@ class _Cost:
     def __init__(self, base: Experiment, traffic: Mapping[str, Any], ranks: int):
         self.traffic = {"traffic.mode": "program", **traffic}
         program = base.with_traffic({**self.traffic, "traffic.program_file": Program(ranks)})
-        self.payload, self.header, self.flit, self.send, self.receive = (program[key] for key in _FORMAT)
+        *sizes, self.send, self.receive = (program[key] for key in _FORMAT)
+        self.format = PacketFormat(*sizes)
         one_flit = base.with_traffic({"traffic.mode": "open", "traffic.packet_flits": 1}).derived()
         self.alpha = one_flit.get("zero_load_latency_cycles") or math.nan
         # Channels in one direction. The middle divides the ranks evenly only if all terminals have one and the
@@ -164,10 +166,8 @@ class _Cost:
         self.bisection = (even and one_flit.get("bisection_channels", 0) / 2) or math.nan
 
     def flits(self, size: float) -> int:
-        """Returns the flits of a message, which is divided into packets."""
-        whole, rest = divmod(math.ceil(size), self.payload)
-        parts = [(self.payload, whole), (rest, 1 if rest or not whole else 0)]
-        return sum(-(-(part + self.header) // self.flit) * packets for part, packets in parts)
+        """Returns the flits of a message. Lower bounds of its size need not be whole."""
+        return self.format.flits(math.ceil(size))
 
 
 def _measured(schedule: Schedule, base: Experiment, cost: _Cost, combine: float, backend: str,

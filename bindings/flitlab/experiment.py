@@ -78,7 +78,8 @@ class Experiment:
 
     def _converted(self, program: str) -> Program | None:
         """Returns a program in the format of another tool; None if it is not in one."""
-        return workloads.converted(Path(self.base_dir, program), self._given.get("run.cycle_ns", 1))
+        return workloads.converted(Path(self.base_dir, program), self._given.get("run.cycle_ns", 1),
+                                   self._given.get("topology.shape"))
 
     @classmethod
     def from_dict(cls, tree: Mapping[str, Any], base_dir: str = ".", name: str = "experiment") -> Experiment:

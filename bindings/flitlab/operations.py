@@ -51,16 +51,19 @@ class Schedule:
         if why := self._algorithm.why_not(shape):
             raise ConfigError(f"algorithm = {algorithm!r} does not fit {shape.ranks} ranks: {why}.")
         self.blocks = self._algorithm.blocks(shape)
+        parts = shape.ranks if operation == "alltoall" else self.blocks
+        # [block modulo parts] bytes
+        self._sizes = [(i + 1) * size // parts - i * size // parts for i in range(parts)]
 
     def steps(self, rank: int) -> Iterable[Step]:
         return self._algorithm.steps(self.shape, rank)
 
     def bytes_of(self, blocks: Blocks) -> int:
         """Returns the bytes of some blocks of the buffer."""
-        if self.operation == "alltoall":
-            n = self.shape.ranks
-            return sum((b % n + 1) * self.size // n - b % n * self.size // n for b in blocks)
-        return sum((b + 1) * self.size // self.blocks - b * self.size // self.blocks for b in blocks)
+        sizes = self._sizes
+        if len(blocks) == 1:
+            return sizes[blocks[0] % len(sizes)]
+        return sum(sizes[b % len(sizes)] for b in blocks)
 
     def program(self, combine: float = 0.0) -> Program:
         """Returns the program of the operation. combine: cycles to add a byte to another one."""
@@ -72,15 +75,30 @@ class Schedule:
     def add_calls(self, me: Rank, members: Sequence[int], combine: float = 0.0, tag: int = 0) -> None:
         """Appends the operation's calls to a rank of a program. members: the ranks that take part. combine: cycles to
         add a byte to another one. tag: of the messages."""
-        for step in self.steps(members.index(me.rank)):
-            if step.send:
-                me.isend(members[step.send[0]], self.bytes_of(step.send[1]), tag)
-            if not step.receive:
+        me._extend(self.lines(me, members, combine, tag))
+
+    def lines(self, me: Rank, members: Sequence[int], combine: float = 0.0, tag: int = 0) -> list[str]:
+        """Returns the lines of the calls that :meth:`add_calls` appends. Most calls of an operation are equal, so each
+        different line is made once."""
+        known: dict[tuple[str, int, int], str] = {}
+
+        def line(call: str, peer: int, size: int) -> str:
+            found = known.get((call, peer, size))
+            if found is None:  # no call waits for an isend of its own, so it needs no handle
+                found = known[call, peer, size] = me._line(call, peer=members[peer], bytes=size, tag=tag or None)
+            return found
+
+        lines = []
+        for send, receive, combines in self.steps(members.index(me.rank)):
+            if send:
+                lines.append(line("isend", send[0], self.bytes_of(send[1])))
+            if not receive:
                 continue
-            size = self.bytes_of(step.receive[1])
-            me.recv(members[step.receive[0]], size, tag)
-            if step.combine and (cycles := round(combine * size)):
-                me.compute(cycles)
+            size = self.bytes_of(receive[1])
+            lines.append(line("recv", receive[0], size))
+            if combines and (cycles := round(combine * size)):
+                lines.append(me._line("compute", cycles=cycles))
+        return lines
 
     def alpha_beta(self, alpha: float, flits: Callable[[int], int], send: float = 0, receive: float = 0,
                    combine: float = 0.0) -> float:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
+from flitlab.packet_format import packets_of
+
 Call = tuple[str, int, int, int]  # call, peer, amount, slot: as Program.calls() returns them
 SENDS = ("send", "isend", "notify")
 RECEIVES = ("recv", "irecv", "after")
@@ -144,7 +146,7 @@ class Replay:
             for number, (call, peer, amount, slot) in enumerate(own):
                 if call in SENDS:
                     here = self.places[rank].terminal == self.places[peer].terminal
-                    message = Message(rank, peer, slot, amount, 0 if here else max(1, -(-amount // payload)), number,
+                    message = Message(rank, peer, slot, amount, 0 if here else packets_of(amount, payload), number,
                                       call == "notify", peer)
                     self.messages[peer, slot] = self._by_call[rank][number] = message
         # [rank] the messages that it sends through the network, in order, and the numbers of their calls

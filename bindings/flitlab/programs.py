@@ -124,12 +124,20 @@ class Rank:
         self._add("alltoall", bytes=bytes, group=group)
 
     def _add(self, call: str, **arguments: Any) -> None:
+        self._extend([self._line(call, **arguments)])
+
+    def _line(self, call: str, **arguments: Any) -> str:
+        """Returns the line of a call in the program's file of calls."""
         if arguments.get("group") is not None:
             arguments["group"] = self._program._group_number(arguments["group"])
         receives = call in ("recv", "irecv")
         fields = [ANY if receives and name in ("peer", "tag") and arguments.get(name) == ANY
                   else _field(name, arguments.get(name)) for name in CALLS[call][0]]
-        self._program._add(self.rank, ",".join([str(self.rank), call, *fields]).rstrip(","))
+        return ",".join([str(self.rank), call, *fields]).rstrip(",")
+
+    def _extend(self, lines: Iterable[str]) -> None:
+        """Appends calls of this rank, as :meth:`_line` returns them. Calls that repeat themselves can share a line."""
+        self._program._add(self.rank, lines)
 
 
 def _field(name: str, value: Any) -> str:
@@ -288,8 +296,8 @@ class Program:
     def __repr__(self) -> str:
         return f"<Program {self.name}: {self.ranks} ranks, {sum(map(len, self._lines))} calls>"
 
-    def _add(self, rank: int, line: str) -> None:
-        self._lines[rank].append(line)
+    def _add(self, rank: int, lines: Iterable[str]) -> None:
+        self._lines[rank].extend(lines)
         self._text = None
 
     def _group_number(self, group: Iterable[int]) -> int:
@@ -340,7 +348,7 @@ def _of_calls(path: Path, terminals: int) -> Program:
         elif row[0] == "thread":
             program.thread(*map(int, row[1:]))
         elif row[0] != "ranks":
-            program._add(int(row[0]), _moved(",".join(row), range(ranks), groups))
+            program._add(int(row[0]), [_moved(",".join(row), range(ranks), groups)])
     return program
 
 

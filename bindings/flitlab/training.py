@@ -135,6 +135,7 @@ class _Worker:
 
     def __init__(self, step: _Step, me: Rank):
         self.step, self.me = step, me
+        self._known: dict[tuple, list[str]] = {}  # (operation, members, size, tag) -> lines of its calls
         rest, t = divmod(me.rank, step.tensor)
         self.stage, d = divmod(rest, step.data)
         first = d // step.expert * step.expert
@@ -152,9 +153,12 @@ class _Worker:
 
     def collective(self, operation: str, members: Sequence[int], size: int, tag: int) -> None:
         if len(members) > 1:
-            algorithm = self.step.algorithms[operation]
-            schedule = _schedule(operation, algorithm, len(members), self.step.segments, size)
-            schedule.add_calls(self.me, members, self.step.combine, tag)
+            key = operation, tuple(members), size, tag
+            if (lines := self._known.get(key)) is None:
+                algorithm = self.step.algorithms[operation]
+                schedule = _schedule(operation, algorithm, len(members), self.step.segments, size)
+                lines = self._known[key] = schedule.lines(self.me, members, self.step.combine, tag)
+            self.me._extend(lines)
 
     def sum_tensor(self, size: int | None = None) -> None:
         self.collective("allreduce", self.tensor, size or self.step.activation, TENSOR)

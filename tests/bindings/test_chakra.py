@@ -32,7 +32,10 @@ def chakra(nodes):
         node += b"".join(varint(5 << 3) + varint(dep) for dep in data)  # not packed
         node += varint(7 << 3) + varint(time) if time else b""
         for name, (field, value) in attributes.items():
-            text = chunk(field, value.encode()) if field == 29 else varint(field << 3) + varint(value)
+            if field == 28:  # a list of booleans
+                text = chunk(28, chunk(1, bytes(value)))
+            else:
+                text = chunk(field, value.encode()) if field == 29 else varint(field << 3) + varint(value)
             node += chunk(10, chunk(1, name.encode()) + text)
         messages.append(node)
     return b"".join(varint(len(message)) + message for message in messages)
@@ -172,3 +175,57 @@ def test_a_change_of_any_file_is_seen(tmp_path):
     assert cycles(str(path)) == 1000
     (tmp_path / "t.2.et").write_bytes(chakra([(0, 4, [], [], 700, {})]))
     assert cycles(str(path)) == 700_000
+
+
+def sum_along(dimensions, **more):
+    return lambda rank, ranks: [(0, 7, [], [], 0, {"comm_type": (9, 0), "comm_size": (9, 800),
+                                                   "involved_dim": (28, dimensions), **more})]
+
+
+def peers(program):
+    """[rank] the ranks to which it sends."""
+    return [sorted({peer for call, peer, *_ in own if call == "isend"}) for own in program.calls()]
+
+
+@pytest.mark.parametrize(("dimensions", "expected"), [
+    ([1, 0], [[1], [2], [0], [4], [5], [3]]),
+    ([0, 1], [[3], [4], [5], [0], [1], [2]]),
+    ([1, 1], [[1], [2], [3], [4], [5], [0]]),
+    ([1, 1, 1, 1], [[1], [2], [3], [4], [5], [0]]),
+])
+def test_involved_dimensions_give_the_ranks_of_a_collective(dimensions, expected, tmp_path):
+    """In a ring a rank sends to the next one of its group. Ranks 0, 1 and 2 are the first row of the shape [3, 2]."""
+    path = write_trace(tmp_path, sum_along(dimensions), 6)
+    assert peers(fl.read_program(path, shape=[3, 2])) == expected
+
+
+def test_involved_dimensions_in_json_refer_to_the_network(tmp_path):
+    node = {"id": 0, "type": "COMM_COLL_NODE", "attr": [
+        {"name": "comm_type", "int64Val": 0}, {"name": "comm_size", "int64Val": 4800},
+        {"name": "involved_dim", "boolList": {"values": [True, False]}}]}
+    for rank in range(6):
+        (tmp_path / f"t.{rank}.json").write_text(json.dumps({"nodes": [node]}))
+    path = str(tmp_path / "t.0.json")
+    program = fl.read_program(path, shape=[3, 2])
+    network = {"topology.kind": "torus", "topology.shape": [3, 2], "traffic.mode": "program"}
+    found = [fl.run({**network, "traffic.program_file": given}, progress=False).model["program_cycles"]
+             for given in (path, program)]
+    assert found[0] == found[1]
+    with pytest.raises(fl.ConfigError, match="needs a shape of 2 dimensions and 6 ranks"):
+        fl.run({**network, "topology.shape": [4, 2], "traffic.program_file": path}, progress=False)
+
+
+@pytest.mark.parametrize(("dimensions", "more", "shape", "part"), [
+    ([1, 0], {}, None, "no shape is known: it needs a shape of 2 dimensions and 4 ranks."),
+    ([1, 0], {}, [2, 3], "the shape [2, 3] has 6 ranks"),
+    ([1, 0, 0], {}, [2, 2], "it needs a shape of 3 dimensions and 4 ranks"),
+    ([0, 0], {}, [2, 2], "at least one dimension must take part"),
+    ([2, 0], {}, [2, 2], "it must be a list of booleans"),
+    ([1, 0], {"pg_name": (29, "1")}, [2, 2], "and the group 1: only one of them can name the ranks"),
+    ([1, 0], {}, [2, 0], "shape = [2, 0]: it must be a list of whole numbers from 1"),
+])
+def test_involved_dimensions_without_meaning_are_named(dimensions, more, shape, part, tmp_path):
+    with pytest.raises(fl.ConfigError) as error:
+        fl.read_program(write_trace(tmp_path, sum_along(dimensions, **more)), shape=shape,
+                        groups={"1": [0, 1, 2, 3]})
+    assert part in str(error.value)

@@ -215,3 +215,11 @@ def test_a_step_runs_beside_another_one():
 def test_wrong_numbers_have_a_message(changes, message):
     with pytest.raises(fl.ConfigError, match=message):
         fl.transformer(**SMALL | changes)
+
+
+def test_repeated_calls_share_their_lines():
+    """Programs of many micro-batches are made and kept once, not once for each micro-batch."""
+    lines = [fl.transformer(**SMALL, tensor=4, micro_batches=many)._lines[0] for many in (1, 50)]
+    assert len(lines[1]) > 40 * len(lines[0])
+    sums = [len({id(line) for line in own if ",compute," not in line}) for own in lines]
+    assert sums[0] == sums[1]

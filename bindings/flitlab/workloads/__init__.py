@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flitlab._core import ConfigError
-from flitlab.arguments import check_path, did_you_mean, is_number, shown
+from flitlab.arguments import check_path, did_you_mean, is_number, shown, whole
 from flitlab.operations import bytes_of, check_algorithm
 from flitlab.programs import Program
 from flitlab.schedules import ALGORITHMS
@@ -35,7 +35,8 @@ def format_of(path: Path) -> str:
 
 def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: Mapping[str, str] | None = None,
                  groups: str | os.PathLike | Mapping[str, Sequence[int]] | None = None,
-                 flops_per_ns: float | None = None, size: Any = None, combine: float = 0.0) -> Program:
+                 flops_per_ns: float | None = None, shape: Sequence[int] | None = None, size: Any = None,
+                 combine: float = 0.0) -> Program:
     """Reads a program: GOAL (text or binary), a trace of MLCommons Chakra (the file of one rank, NAME.RANK.et or
     NAME.RANK.json, with the others beside it), a collective algorithm of MSCCL (XML), an execution plan of MSCCL++
     (JSON), or a file of calls or TOML.
@@ -43,8 +44,10 @@ def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: 
     cycle_ns: length of a cycle; GOAL and Chakra: times of the file are divided by it. algorithms (Chakra): operation ->
     algorithm of its collectives, as for :func:`flitlab.collective`; default: the first one, a ring for most. groups
     (Chakra): name -> ranks, or the JSON file with them. flops_per_ns (Chakra): speed of computations without a
-    duration, which otherwise take no time. size (MSCCL, MSCCL++): bytes of the buffer, or text such as "1MB". combine
-    (MSCCL, MSCCL++): cycles to add one byte to another. Raises ConfigError with the file and the place in it."""
+    duration, which otherwise take no time. shape (Chakra): ranks in each dimension of the logical topology, which
+    involved_dim of collectives refers to; the first one varies fastest. size (MSCCL, MSCCL++): bytes of the buffer, or
+    text such as "1MB". combine (MSCCL, MSCCL++): cycles to add one byte to another. Raises ConfigError with the file
+    and the place in it."""
     check_path(f"read_program({shown(path)})", path, "a file")
     where = Path(path)
     if not where.is_file():
@@ -64,13 +67,24 @@ def read_program(path: str | os.PathLike, *, cycle_ns: float = 1.0, algorithms: 
     if form == "goal":
         return read_goal(where, cycle_ns)
     if form == "chakra":
-        return read_chakra(where, cycle_ns, _algorithms(algorithms or {}), _groups(groups), flops_per_ns)
+        return read_chakra(where, cycle_ns, _algorithms(algorithms or {}), _groups(groups), flops_per_ns,
+                           _shape(shape))
     return Program.from_file(where)
 
 
 def _check_number(name: str, value: Any, least: float, most: float) -> None:
     if not is_number(value) or not least <= value <= most:
         raise ConfigError(f"{name} = {shown(value)}: it must be a number from {least:g} to {most:g}.")
+
+
+def _shape(given: Any) -> tuple[int, ...] | None:
+    if given is None:
+        return None
+    numbers = [whole(n) for n in given] if isinstance(given, Sequence) and not isinstance(given, str) else []
+    found = tuple(n for n in numbers if n is not None and n > 0)
+    if not found or len(found) < len(numbers):
+        raise ConfigError(f"shape = {shown(given)}: it must be a list of whole numbers from 1, for example [4, 2].")
+    return found
 
 
 def _algorithms(given: Mapping[str, str]) -> Mapping[str, str]:
@@ -94,16 +108,17 @@ def _groups(given: str | os.PathLike | Mapping[str, Sequence[int]] | None) -> Ma
         raise ConfigError(f"groups: {given} is not a JSON file of the form {{\"1\": [0, 1, 2]}}: {error}.") from None
 
 
-def converted(path: Path, cycle_ns: float) -> Program | None:
-    """Returns a program in the format of another tool; None if it is in none. The result is kept until one of the
-    program's files changes."""
+def converted(path: Path, cycle_ns: float, shape: Sequence[int] | None = None) -> Program | None:
+    """Returns a program in the format of another tool; None if it is in none. shape: of the network, if it has one. The
+    result is kept until one of the program's files changes."""
     form = format_of(path)
     if not form:
         return None
     states = [file.stat() for file in (files_of_trace(path) if form == "chakra" else [path])]
-    return _kept(path, cycle_ns, tuple((state.st_mtime_ns, state.st_size) for state in states))
+    logical = tuple(shape) if form == "chakra" and isinstance(shape, (list, tuple)) else None
+    return _kept(path, cycle_ns, logical, tuple((state.st_mtime_ns, state.st_size) for state in states))
 
 
 @functools.lru_cache(maxsize=8)
-def _kept(path: Path, cycle_ns: float, _states: tuple[tuple[int, int], ...]) -> Program:
-    return read_program(path, cycle_ns=cycle_ns)
+def _kept(path: Path, cycle_ns: float, shape: tuple[int, ...] | None, _states: tuple[tuple[int, int], ...]) -> Program:
+    return read_program(path, cycle_ns=cycle_ns, shape=shape)

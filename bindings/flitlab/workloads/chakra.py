@@ -28,6 +28,7 @@ _TYPES = ["", "METADATA_NODE", "MEM_LOAD_NODE", "MEM_STORE_NODE", "COMP_NODE", "
 _OPERATIONS = {0: "allreduce", 1: "reduce", 2: "allgather", 5: "broadcast", 6: "alltoall", 7: "reduce_scatter",
                8: "reduce_scatter", 9: "barrier"}
 _NUMBERS = {3: "double", 7: "int32", 9: "int64", 11: "uint32", 13: "uint64", 27: "bool"}  # fields of an attribute
+_BOOLEANS = 28  # field of an attribute: a message whose field 1 has the values
 _CPU, _GPU = 0, 1  # processors
 
 
@@ -49,10 +50,11 @@ def is_chakra(path: Path, data: bytes) -> bool:
 
 
 def read_chakra(path: Path, cycle_ns: float, algorithms: Mapping[str, str], groups: Mapping[str, Sequence[int]],
-                flops_per_ns: float | None) -> Program:
+                flops_per_ns: float | None, shape: Sequence[int] | None = None) -> Program:
     """Returns the program of a trace. path: the file of one rank, in the folder that has the files of all ranks.
     algorithms: operation -> algorithm of its collectives. groups: name of a group -> its ranks. flops_per_ns: speed of
-    a rank, for computations that have a number of operations (num_ops) and no duration. Raises ConfigError."""
+    a rank, for computations that have a number of operations (num_ops) and no duration. shape: ranks in each dimension
+    of the logical topology, for involved_dim; the first one varies fastest. Raises ConfigError."""
     files = files_of_trace(path)
     graph = Graph(len(files), str(path))
     collectives: dict[tuple[int, ...], list[tuple[str, int]]] = {}
@@ -69,7 +71,7 @@ def read_chakra(path: Path, cycle_ns: float, algorithms: Mapping[str, str], grou
                                   "file.")
             call = Call([], sorted({numbers[needed] for needed in node.needs}),
                         where=f"node {node.id} ({node.name}) of rank {rank}")
-            parts = _Parts(file, node, rank, len(files), cycle_ns, algorithms, groups, flops_per_ns)
+            parts = _Parts(file, node, rank, len(files), cycle_ns, algorithms, groups, flops_per_ns, shape)
             parts.add(call, collectives, made)
             graph.calls[rank].append(call)
     return graph.program()
@@ -211,6 +213,8 @@ def _attribute(message: _Bytes) -> tuple[str, Any]:
             name = value.data.decode("utf-8", "replace")
         elif number == 29 and isinstance(value, _Bytes):
             found = value.data.decode("utf-8", "replace")
+        elif number == _BOOLEANS and isinstance(value, _Bytes):
+            found = [x for _, one in value.fields() for x in (one.packed() if isinstance(one, _Bytes) else [one])]
         elif number in _NUMBERS and isinstance(value, int):
             found = value
     return name, found
@@ -220,9 +224,9 @@ class _Parts:
     """Turns a node into the parts of a call."""
 
     def __init__(self, file: Path, node: Node, rank: int, ranks: int, cycle_ns: float, algorithms: Mapping[str, str],
-                 groups: Mapping[str, Sequence[int]], flops_per_ns: float | None):
+                 groups: Mapping[str, Sequence[int]], flops_per_ns: float | None, shape: Sequence[int] | None):
         self.file, self.node, self.rank, self.ranks, self.cycle_ns = file, node, rank, ranks, cycle_ns
-        self.algorithms, self.groups, self.flops_per_ns = algorithms, groups, flops_per_ns
+        self.algorithms, self.groups, self.flops_per_ns, self.shape = algorithms, groups, flops_per_ns, shape
 
     def fail(self, what: str) -> ConfigError:
         return ConfigError(f"{self.file}: node {self.node.id} ({self.node.name}) {what}.")
@@ -288,8 +292,12 @@ class _Parts:
 
     def _members(self) -> tuple[int, ...]:
         name = self.node.attributes.get("pg_name")
+        dimensions = self._involved()
         if name in (None, "", "0") and str(name or "0") not in self.groups:
-            return tuple(range(self.ranks))
+            return self._along(dimensions) if dimensions else tuple(range(self.ranks))
+        if dimensions:
+            raise self.fail(f"has involved_dim = {dimensions} and the group {name}: only one of them can name the "
+                            "ranks. Remove one, or set all of involved_dim to true")
         if str(name) not in self.groups:
             raise self.fail(f"uses the group {name}, which is unknown: give the file of groups, as in "
                             "fl.read_program(..., groups=\"groups.json\")"
@@ -299,3 +307,31 @@ class _Parts:
             raise self.fail(f"uses the group {name} with the ranks {shown(list(members))}: it must have this rank, "
                             f"{self.rank}, and only ranks from 0 to {self.ranks - 1}, each of them once")
         return members
+
+    def _involved(self) -> list[bool]:
+        """Returns involved_dim; [] if it is absent, or all dimensions take part."""
+        found = self.node.attributes.get("involved_dim")
+        if isinstance(found, Mapping):  # a list in JSON
+            found = found.get("values", [])
+        if found is None:
+            return []
+        if not isinstance(found, list) or not all(value in (0, 1) for value in found):
+            raise self.fail(f"has involved_dim = {shown(found)}; it must be a list of booleans")
+        if not any(found):
+            raise self.fail(f"has involved_dim = {shown(found)}; at least one dimension must take part")
+        return [] if all(found) else [bool(value) for value in found]
+
+    def _along(self, dimensions: Sequence[bool]) -> tuple[int, ...]:
+        """Returns the ranks that differ from this one in the involved dimensions only, rising."""
+        shape = self.shape
+        if shape is None or math.prod(shape) != self.ranks or len(shape) != len(dimensions):
+            has = "no shape is known" if shape is None else f"the shape {list(shape)} has {math.prod(shape)} ranks"
+            raise self.fail(f"has involved_dim = {dimensions}, and {has}: it needs a shape of {len(dimensions)} "
+                            f"dimensions and {self.ranks} ranks. Set topology.shape, or use "
+                            "fl.read_program(..., shape=[...])")
+        members, stride = [self.rank], 1
+        for radix, is_involved in zip(shape, dimensions, strict=True):
+            if is_involved:
+                members = [rank + (i - self.rank // stride % radix) * stride for i in range(radix) for rank in members]
+            stride *= radix
+        return tuple(members)
