@@ -11,7 +11,8 @@ LONGEST = 500  # lines
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".py"}
 # C++ files below tests without GoogleTest tests: they belong to separate programs and libraries.
 NO_TESTS = {"tests/mutation/listener.cpp", "tests/fuzz/inputs.cpp", "tests/fuzz/fuzz.cpp", "tests/perf/step_bench.cpp",
-            "tests/perf/gpu_report.cpp", "tests/perf/rtl/mesh.cpp", "tests/cuda_on_host/memory.cpp", "tests/cuda_on_host/scheduler.cpp",
+            "tests/perf/gpu_report.cpp", "tests/perf/rtl/mesh.cpp",
+            "tests/cuda_on_host/memory.cpp", "tests/cuda_on_host/scheduler.cpp",
             "tests/cuda_on_host/device.cpp", "tests/cuda_on_host/divergence.cpp",
             "tests/cuda_on_host/volatiles.cpp", "tests/cuda_on_host/calls.cpp", "tests/hashes/hashes.cpp",
             "tests/bindings/adapters/hosts/onnxim.cpp", "tests/bindings/adapters/hosts/astra.cpp",
