@@ -154,7 +154,7 @@ def test_tables_of_another_seed_balance_as_well():
     assert average <= 0.137 + balance.ROUNDED and most <= 0.563 + balance.ROUNDED
 
 
-@pytest.mark.parametrize(("name", "verdict"), [("table2", "match"), ("table3", "holds"), ("table4", "match")])
+@pytest.mark.parametrize(("name", "verdict"), [("table2", "holds"), ("table3", "holds"), ("table4", "match")])
 def test_the_paper_is_reproduced(name, verdict):
     rows = fl.reproduce(f"t3e.{name}")
     assert {r["verdict"] for r in rows} == {verdict}
