@@ -91,5 +91,6 @@ def test_names():
     assert set(fl.published("sconnect.figure1").experiment) == {"sconnect.figure1"}
     with pytest.raises(fl.ConfigError, match=r"t3e\.figur8: no experiment .* Did you mean t3e\.figure"):
         fl.published("t3e.figur8")
+    assert set(fl.published("sconnect.latency").kind) == {"check", "published"}
     with pytest.raises(fl.ConfigError, match=r"published\('bgl\.pingpong'\): the source prints no number of it"):
         fl.published("bgl.pingpong")

@@ -121,15 +121,15 @@ READING_NODE = (
     "channels to ports and 144 uniform draws of the nodes' phases. The paper does not describe the wiring: rows show a "
     "line, a ring, and a ring with all four channels of a TIC. The line, which has the longest paths, is judged.")
 WHY_MEAN = (
-    "The paper's mean, 310 ns, is close to its most, 330 ns; here the times of a hop are spread evenly between least "
-    "and most. The paper's machine probably had few pairs of nodes, with phases near the late end of the range; no "
-    "assignment of channels to ports and no wiring that was tried (rows of context) has so late a mean with so small a "
-    "range.")
+    "The paper measured one machine, whose mean is near the late end of its range, 180 to 330 ns. Here the mean is "
+    "over machines with all assignments of channels to ports and uniform phases, and lies in the middle of the range. "
+    "Single machines have means within 10 % of the paper's (a row of context gives their part). Another wiring does "
+    "not explain the difference (rows of context).")
 WHY_RANGE = (
-    "The paper's times differ by 150 ns, 7.8 clocks. Here a hop depends on two ports: the input port waits up to 5 "
-    "clocks for its turn, and the output port sends 1 to 5 clocks later, so times differ by up to 9 clocks. The range "
-    "does not depend on the channel's delay, which was derived from the paper's least time. Pairs of ports or phases "
-    "that the four nodes did not have would explain the difference.")
+    "The paper's times differ by 150 ns, 7.8 clocks. Here a header waits up to 5 clocks for the turn of the input "
+    "port, and leaves 1 to 5 clocks later, so times differ by 9 clocks. The range does not depend on the channel's "
+    "delay, which was derived from the paper's least time. In a ring with two channels side by side, the range is "
+    "nearly the paper's (rows of context); the paper does not describe its wiring.")
 READING_SIX = ("The same with section 1.2's delay of serial links: 5 clocks for serialisation and 11 ns for 2 m of "
                "cable, 6 clocks together.")
 READING_EQUAL = ("The same with topology.phases = \"equal\", unlike in the paper: all nodes are in phase, and every "
