@@ -28,7 +28,9 @@ def merged(old: str, new: str, order: list[str], name: str) -> str:
     _, table, new_out, sections = parts_of(new, name)
     again = [experiment for experiment in sections if experiment in order]
     day = re.search(r"made this page on (\S+)\.", new)[1]
-    intro = re.sub(r"\nRun again on .*\n", "", intro) + f"\nRun again on {day}: {', '.join(again)}.\n\n"
+    # The time of the whole page is unknown once some of its experiments are replaced.
+    intro = re.sub(r"\nRun again on .*\n| It took [^.]*\.", "", intro).rstrip()
+    intro = f"{intro}\n\nRun again on {day}: {', '.join(again)}."
     table, sections = old_table | table, old_sections | sections
     names = [experiment for experiment in order if experiment in sections]
     lines = [table["experiment"], next(line for line in table.values() if set(line) <= set("|-:")),
@@ -40,7 +42,7 @@ def merged(old: str, new: str, order: list[str], name: str) -> str:
     failed = failed_rows(old_out, new_out, again, names)
     unread = re.search(rf"{UNREAD}\n.*?(?=\n{JUDGED})", old, re.S)[0]
     body = "\n".join(f"### {experiment}\n{sections[experiment].rstrip()}\n" for experiment in names)
-    return "\n".join([intro.rstrip(), "", *lines, "", OUT, "", *failed, "", unread.rstrip(), "", JUDGED, "", body])
+    return "\n".join([intro, "", *lines, "", OUT, "", *failed, "", unread.rstrip(), "", JUDGED, "", body])
 
 
 def failed_rows(old: list[str], new: list[str], again: list[str], names: list[str]) -> list[str]:

@@ -164,7 +164,7 @@ def priority(cases: tuple[list[int], ...] = LOWER, fabrics: tuple[str, ...] = tu
     on it, so one row is judged: the fabric, priorities and ports with the fewest deliveries."""
     conditions = [(name, lower, hosts) for name in fabrics for lower in cases for hosts in (APART, BOTH, ONE)]
     floods = {n: once(flood, FABRICS[name], lower, hosts) for n, (name, lower, hosts) in enumerate(conditions)}
-    common = {"experiment": "sconnect.priority", "source": f"{PAPER}, 2.3", "tolerance": 0,
+    common = {"experiment": "sconnect.priority", "source": f"{PAPER}, 2.3; 3", "tolerance": 0,
               "setting": f"{len(conditions)} combinations of fabric, priorities and ports"}
     judged = row(quantity="delivered of a higher priority, the least", published=100, unit="%",
                  measured=lambda: min(f().delivered for f in floods.values()), reading=READING_PRIORITY, **common)
