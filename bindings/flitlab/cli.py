@@ -100,7 +100,7 @@ def _report(args) -> int:
 def _reproduce(args) -> int:
     from flitlab.reproduce_command import main
 
-    return main(args.names, args.list, args.json, args.full, args.keep, args.markdown, args.jobs)
+    return main(args.names, args.list, args.json, args.full, args.keep, args.markdown, args.jobs, args.update)
 
 
 def _import(args) -> int:
@@ -278,6 +278,7 @@ def _parser() -> argparse.ArgumentParser:
     form = sub.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the rows as one JSON list")
     form.add_argument("--markdown", action="store_true", help="print a page of tables (docs/published.md)")
+    form.add_argument("--update", metavar="FILE", help="replace the experiments in a page that --markdown printed")
 
     sub = command("import", _import, "Translate a configuration of BookSim 2 to TOML.", config=False)
     sub.add_argument("file", metavar="FILE", help="configuration of BookSim 2")

@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from pathlib import Path
 
 from flitlab import _core
 from flitlab._core import ConfigError, __version__
 from flitlab.reproduction import FAILED, ROW_VERDICTS, chosen, counts, experiments
+from flitlab.reproduction_merge import merged, parts_of
 from flitlab.reproduction_page import page, with_ideal
 from flitlab.runner import TerminateAsInterrupt
 
@@ -85,9 +87,20 @@ def table(done: dict[str, Timed]) -> Iterator[str]:
         yield from texts(out, readings=False)
 
 
+def read_page(name: str) -> str:
+    """Returns the text of a page. Raises ConfigError if the file cannot be read or has another form."""
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"--update {name}: {error}. It must be a page of flitlab reproduce --markdown.") from error
+    parts_of(text, name)
+    return text
+
+
 def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str, markdown: bool = False,
-         jobs: int = 1) -> int:
-    """Implements ``flitlab reproduce`` and returns the exit code. jobs: experiments at a time; 0: one per core."""
+         jobs: int = 1, update: str | None = None) -> int:
+    """Implements ``flitlab reproduce`` and returns the exit code. jobs: experiments at a time; 0: one per core. update:
+    file with a page in which the experiments are replaced."""
     if list_only:
         known = experiments()
         for name in chosen(tuple(names), full, keep):
@@ -95,6 +108,7 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
         return 0
     if jobs < 0:
         raise ConfigError(f"--jobs {jobs}: it must be 1 or more, or 0 for one per core.")
+    before = read_page(update) if update else ""
     jobs, start = jobs or _core.backends()["cpu"]["threads"], time.monotonic()
     done: dict[str, Timed] = {}
     errors: list[Exception] = []
@@ -105,9 +119,9 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
             continue
         done[name] = result
         rows = result[0]
-        if markdown:  # the page alone goes to stdout
+        if markdown or update:  # the page alone goes to stdout
             print(f"{name:<26} {done[name][1]:.1f} s", file=sys.stderr, flush=True)
-        if as_json or markdown:
+        if as_json or markdown or update:
             continue
         for text in texts(rows):
             print(text)
@@ -115,9 +129,13 @@ def main(names: list[str], list_only: bool, as_json: bool, full: bool, keep: str
     everything = [line for rows, _ in done.values() for line in rows]
     if as_json:
         print(json.dumps(everything))
-    elif markdown:
+    elif markdown or update:
         command = " ".join(["flitlab reproduce", *names, *(["--full"] if full else []), "--markdown"])
-        print(*page(done, command, __version__, full, took=time.monotonic() - start), sep="\n")
+        text = "\n".join(page(done, command, __version__, full, took=time.monotonic() - start))
+        if update:
+            Path(update).write_text(merged(before, text, list(experiments()), update), encoding="utf-8")
+        else:
+            print(text)
     else:
         if len(done) > 1:
             print("", *table(done), sep="\n")

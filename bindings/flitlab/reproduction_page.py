@@ -59,13 +59,21 @@ def summary(done: Done) -> Iterator[str]:
 
 
 def out(done: Done) -> Iterator[str]:
+    """Yields a table of the rows that failed, and a paragraph on each of them. Rows that share a reason and differ only
+    in quantity or setting have one paragraph."""
     lines = [line for rows, _ in done.values() for line in rows if line["verdict"] in FAILED]
     if not lines:
         yield "No row is out or broken."
         return
-    heads = ["experiment", "kind", "setting", "quantity", "published", "measured", "unit", "reading"]
+    heads = ["experiment", "kind", "setting", "quantity", "published", "measured", "unit"]
     yield from table(heads, [[with_ideal(line) if h == "measured" else line[h] for h in heads] for line in lines],
                      {"published", "measured"})
+    paragraphs: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        key = line["experiment"], line["why"] or line["reading"]
+        paragraphs.setdefault(key, []).append(f"{line['setting']}, {line['quantity']}")
+    for (experiment, text), names in paragraphs.items():
+        yield from ("", f"**{experiment}: {'; '.join(names)}.** {text}")
 
 
 def unread(done: Done) -> Iterator[str]:
@@ -120,10 +128,11 @@ def page(done: Done, command: str, version: str, full: bool = False, made: str |
         "# Published experiments", "",
         f"`{command}` of flitlab {version} made this page on {made or date.today().isoformat()}. The experiments ran "
         f"{sizes}.{elapsed} A row is of one of three kinds. *published*: a number or a relation that the "
-        "source prints, with the value that flitlab measures; *match*: within the tolerance of the row, *better*: "
-        "outside it, on the better side, *out*: outside it. *check*: a value that must result by construction (a "
-        "count, a formula, another implementation); it *holds* or is *broken*. *context*: a measured value for which "
-        "the source prints none; these are only counted.", "")
+        "source prints, with the value that flitlab measures, which could contradict it; *match*: within the "
+        "tolerance of the row, *better*: outside it, on the better side, *out*: outside it. *check*: a value that must "
+        "result by construction (a count, a formula, another implementation, an input, the goal of a search); it "
+        "*holds* or is *broken*. *context*: a measured value for which the source prints none; these are only "
+        "counted.", "")
     yield from summary(done)
     yield from ("", "## Rows that are out", "")
     yield from out(done)

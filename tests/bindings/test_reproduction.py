@@ -13,7 +13,7 @@ import pytest
 import flitlab
 from flitlab import reproduce_command, reproduction
 from flitlab.reproduce_command import table
-from flitlab.reproduction import Throughput, row
+from flitlab.reproduction import Throughput, by_size, row, trend
 from flitlab.reproduction_page import cited, grouped, page, with_ideal
 
 
@@ -31,6 +31,48 @@ def test_kinds_and_their_verdicts():
     assert reported(2, 2.5, check=True) == ("check", "holds") and reported(2, 3, check=True) == ("check", "broken")
     assert reported(2, 1, lower_is_better=True, check=True) == ("check", "holds")
     assert reported(None, 7) == reported(None, 7, check=True) == ("context", "context")
+
+
+def test_a_number_that_holds_by_construction_is_a_check_with_its_reason():
+    line = measured(2, 2, check="2 is a setting")
+    assert (line["kind"], line["verdict"], line["printed"]) == ("check", "holds", True)
+    assert line["reading"] == "as read; holds by construction: 2 is a setting"
+    assert measured(2, 2)["printed"] and not measured(2, 2, check=True)["printed"]
+    assert not measured(None, 2, check="2 is a setting")["printed"]
+    assert measured(None, 2, check="2 is a setting")["reading"] == "as read"
+
+
+def test_a_row_that_is_out_is_explained_and_others_are_not():
+    assert measured(2, 3, why=lambda: "because")["why"] == "because"
+    assert measured(2, 2, why="because")["why"] == measured(2, 3, why="because", check=True)["why"] == ""
+
+
+@pytest.mark.parametrize(("values", "sentence"), [
+    ({"2": 1.0, "4": 2.0, "8": 3.0},
+     "by size: 2 1, 4 2, 8 3; it rises with size, so 32 of the source lies above the last value"),
+    ({"2": 3.0, "4": 2.0, "8": 1.0},
+     "by size: 2 3, 4 2, 8 1; it falls with size, so 32 of the source lies below the last value"),
+    ({"2": 3.0, "4": 1.0, "8": 2.0}, "by size: 2 3, 4 1, 8 2; it has no clear trend, so 32 of the source may lie on "
+                                     "either side of the last value"),
+    ({"2": 3.0, "4": 3.001, "8": 3.002}, "by size: 2 3, 4 3.001, 8 3.002; it has no clear trend, so 32 of the source "
+                                         "may lie on either side of the last value"),
+    ({"32": 3.0}, "by size: 32 3")])
+def test_the_trend_of_three_sizes(values, sentence):
+    assert trend(values, "32") == sentence
+
+
+def test_rows_by_size_judge_the_largest_and_measure_each_once():
+    calls = []
+
+    def of(size):
+        return lambda: calls.append(size) or float(size)
+
+    lines = by_size("x.one", "speed", "a paper", "{} nodes".format, 8, {s: of(s) for s in ("2", "4", "8")}, "m/s", 0.5,
+                    "32", "as read")
+    assert [(line["setting"], line["kind"], line["measured"]) for line in lines] == [
+        ("8 nodes", "published", 8), ("2 nodes", "context", 2), ("4 nodes", "context", 4)]
+    assert lines[0]["reading"] == "as read; " + trend({"2": 2.0, "4": 4.0, "8": 8.0}, "32")
+    assert sorted(calls) == ["2", "4", "8"]
 
 
 def test_a_throughput_has_its_ideal_beside_it():
@@ -114,8 +156,8 @@ def test_the_page_counts_names_what_is_out_and_shows_every_judged_row():
         "| all | 1 |  | 1 |  |  | 2 | 151 |",
     ]
     out = text[text.index("## Rows that are out"):text.index("## Papers read only")].splitlines()
-    assert [line for line in out if line.startswith("| x")] == [
-        "| x.one | published | alone | speed | 2 | 3 | m/s | a \\| b |"]
+    assert [line for line in out if line.startswith("| x")] == ["| x.one | published | alone | speed | 2 | 3 | m/s |"]
+    assert [line for line in out if line.startswith("**")] == ["**x.one: alone, speed.** a | b"]
     sections = text[text.index("### x.one"):].split("### ")[1:]
     assert [line for line in sections[0].splitlines() if line.startswith("| published")] == [
         "| published | alone | speed | 2 | 2.5 | m/s | 0.5 | match |",
@@ -134,6 +176,40 @@ def test_a_page_may_be_made_from_rows_alone():
     assert "in the papers' sizes. It took 3 seconds." in text and "No row is out or broken." in text
     assert "| x.one | 2 |  |  |  |  |  |  |" in text and "| all | 3 |  |  |  |  |  | 3 |" in text
     assert "It took" not in "\n".join(page(grouped(rows), "command", "1"))
+
+
+def test_experiments_of_a_page_are_replaced(monkeypatch, tmp_path, capsys):
+    """The result is the page that a run of all experiments prints, except for its introduction."""
+    values = {"x.one": 3, "x.two": 2, "y": 9}
+
+    def known():
+        return {name: ("help", lambda name=name: [measured(2, values[name], name, why=f"why {name}")])
+                for name in values}
+
+    monkeypatch.setattr(reproduction, "experiments", known)
+    monkeypatch.setattr(reproduce_command, "experiments", known)
+    file = tmp_path / "page.md"
+
+    def printed():
+        reproduce_command.main([], False, False, False, "out", markdown=True)
+        return capsys.readouterr().out
+
+    def body(text):
+        return re.sub(r" \d+ \|$", " s |", text[text.index("| experiment"):], flags=re.M)
+
+    file.write_text(printed())
+    for changed in ({"x.one": 2}, {"x.two": 9}, {"y": 2, "x.two": 2}, {"x.one": 9, "y": 7}):
+        values |= changed
+        assert reproduce_command.main(list(changed), False, False, False, "out", update=str(file)) == int(
+            any(values[name] != 2 for name in changed))
+        assert body(file.read_text()) == body(printed()), changed
+        assert file.read_text().count("Run again on ") == 1
+    capsys.readouterr()
+    file.write_text("# Another page")
+    with pytest.raises(flitlab.ConfigError, match=r"page\.md: not a page of flitlab reproduce --markdown"):
+        reproduce_command.main(["y"], False, False, False, "out", update=str(file))
+    with pytest.raises(flitlab.ConfigError, match=r"--update .*missing\.md"):
+        reproduce_command.main(["y"], False, False, False, "out", update=str(tmp_path / "missing.md"))
 
 
 def test_common_parts_of_sources_are_printed_once():

@@ -32,6 +32,10 @@ def test_what_is_judged_is_shown():
 
 def test_what_is_out_is_listed_with_a_reason():
     out = TEXT[TEXT.index("## Rows that are out"):TEXT.index("## Every judged row")]
-    rows = [line for line in out.splitlines() if line.split()[1:2] and line.split()[1] in COUNTS]
-    assert len(rows) == COUNTS["all"]["out"] + COUNTS["all"]["broken"]
-    assert all(line.strip("| ").split(" | ")[-1] for line in rows)
+    rows = [[c.strip() for c in line.strip("|").split(" | ")] for line in out.splitlines() if line.startswith("| ")]
+    failed = [(name.strip(), setting, quantity) for name, _, setting, quantity, *_ in rows[1:]]
+    assert len(failed) == COUNTS["all"]["out"] + COUNTS["all"]["broken"]
+    reasons = dict(re.findall(r"^\*\*(.*)\.\*\* (.*)$", out, re.M))
+    for name, setting, quantity in failed:
+        assert any(title.startswith(f"{name}: ") and f"{setting}, {quantity}" in title and reason
+                   for title, reason in reasons.items()), (name, setting, quantity)

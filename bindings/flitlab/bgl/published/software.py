@@ -27,7 +27,7 @@ def fill(shape: tuple[int, ...], dimensions: list[int], packets: int, **settings
     return 100 * packets * each / result.model.batch_cycles
 
 
-PEAK = ("peak: the links of the sender are always busy; processors take 116 cycles a packet and 10 a chunk, as in "
+PEAK = ("peak: the links of the sender are always busy; processors take 118 cycles a packet and 8 a chunk, as in "
         "bgl.alltoall-512")
 
 
@@ -35,8 +35,8 @@ def linefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 2000) -> list[di
     """Rows of line fill: one node sends a large message to all nodes of its line of the torus, half of it in each
     direction around the ring."""
     return [row("bgl.linefill", "part of peak", FILL, f"{times(shape)}, {packets} packets a way", 99,
-                once(fill, shape, [0], packets, **HARDWARE), "%", 1, higher_is_better=True,
-                reading=f"{PEAK}; the paper says more than 99 %")]
+                once(fill, shape, [0], packets, **HARDWARE), "%", 0, higher_is_better=True,
+                reading=f"{PEAK}; the paper says more than 99 %, so 99 % or less is out")]
 
 
 def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[dict]:
@@ -47,7 +47,11 @@ def planefill(shape: tuple[int, ...] = (8, 8, 8), packets: int = 1000) -> list[d
                f"serves the plus directions, the other minus. {PEAK}")
     part = once(fill, shape, [0, 1], packets, software__processors=2, **HARDWARE)
     return [
-        row("bgl.planefill", "part of peak", FILL, setting, 96, part, "%", 2, reading=reading),
+        row("bgl.planefill", "part of peak", FILL, setting, 96, part, "%", 2, reading=reading, why=(
+            "The paper says more than 96 % and calculates with 96. Its prototype moved every packet of a corner turn "
+            "through a processor's registers. Two processors with the times of bgl.alltoall-512 hardly slow it down "
+            "here, and one would slow it down too much (rows of context). The time of a corner turn, which no other "
+            "experiment of the paper has, would explain the difference.")),
         row("bgl.planefill", "broadcast of payload", FILL, setting, None,
             lambda: MEGABYTES * 4 * payload_part(machine(shape)) * part() / 100, "MB/s", 0,
             reading="the part of peak in other units: 585 MB/s in the paper, which assumes 0.87 of payload; here it is "

@@ -22,7 +22,8 @@ def clocks_of_a_word(instance: Instance) -> float:
 def single_router() -> list[dict]:
     """Section 6.1: METROJR-ORBIT at 40 MHz, and RN1, whose stage takes one clock."""
     orbit, rn1_stage = TABLE3[0], alone(RN1.experiment, BYTES).stage
-    common = {"experiment": "metro.single_router", "source": f"{PAPER}, 6.1", "tolerance": 0}
+    common = {"experiment": "metro.single_router", "source": f"{PAPER}, 6.1", "tolerance": 0,
+              "check": "clock, pipeline stages and the delay of a wire are settings"}
     return [
         row(quantity="router to router", setting="METROJR-ORBIT, 40 MHz", published=50, unit="ns",
             measured=alone(orbit.experiment, BYTES).stage * orbit.clock, **common),

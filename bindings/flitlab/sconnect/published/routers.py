@@ -49,6 +49,11 @@ class Saturated:
     misrouted_per_message: float  # misroutings, in % of the delivered messages
 
 
+WHY_MISROUTED = (
+    "The paper says about 1 % without the size of the systems, and the number grows with the size. It also depends on "
+    "the buffers and on whether hosts saturate (rows of context), which the paper does not give.")
+
+
 def saturated(settings: dict, seed: int = 1, warmup: int = 1000, cycles: int = 2000) -> Saturated:
     net = Network(Experiment.from_dict(FIGURE5 | settings | {"traffic.load": 1.0, "run.seed": seed}), threads=1)
     net.step(warmup)
@@ -138,7 +143,7 @@ def figure5() -> list[dict]:
 
     def misrouting(setting: str, name: str, s: Callable[[], Saturated], published: float | None = None) -> None:
         rows.append(row(quantity=f"misrouted at saturation, {name}", setting=setting, published=published,
-                        measured=lambda: s().misrouted, unit="%", tolerance=0.5, reading=MISROUTED,
+                        measured=lambda: s().misrouted, unit="%", tolerance=0.5, reading=MISROUTED, why=WHY_MISROUTED,
                         **common))
 
     sent = once(lambda: Sample([s.misrouted for s in full["greedy"]()]))

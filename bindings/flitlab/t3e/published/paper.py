@@ -69,7 +69,8 @@ def table2(**settings) -> list[dict]:
         ("end-point, from the pins to the PE", 10, at[0, "delivered", straight] - at[0, "arrived", straight]),
     ]
     return [row("t3e.table2", what, f"{PAPER}, section 11, Table 2", "8x8x8, no other traffic", wanted, clocks,
-                "clocks", 0, reading=reading) for what, wanted, clocks in measured]
+                "clocks", 0, reading=reading, check="the delays of router and ends are settings")
+            for what, wanted, clocks in measured]
 
 
 def sizes() -> list[dict]:
@@ -239,7 +240,7 @@ def bandwidth(nodes: int, cycles: int) -> list[dict]:
             0.01 * 153.6, reading="all PEs beside the narrowest cut send across it; published for 512 and more"),
         # The paper gives the bound of links only for 128 to 512 PEs. At 512 it is the bisection above in other units.
         row("t3e.figure8", "bandwidth per PE, computed", source, setting, 600 if 128 <= nodes < 512 else None,
-            bound, "MB/s", 6,
+            bound, "MB/s", 6, check="the rate of a link is a setting, and the narrowest cut is a count",
             reading="N / (N - 1) of the port or twice the measured bisection over N, whichever is less; "
                     "the curve is lost, the published values follow from the text"),
     ]
