@@ -299,10 +299,10 @@ inline constexpr struct TrafficParams {
       .type = ParamType::kFile,
       .default_value = "",
       .help =
-          "Trace: CSV lines cycle,source,destination,flits[,needs...] by rising cycle, or a file of Netrace; see "
-          "docs/workloads.md. needs is the number of an earlier line, counted from 0; the packet of that line must "
-          "have "
-          "arrived at this packet's source first.",
+          "Trace: CSV lines cycle,source,destination,flits[,cCLASS][,needs...] by rising cycle, or a file of Netrace; "
+          "see docs/workloads.md. c1 is class 1 (traffic.classes). needs is the number of an earlier line, counted "
+          "from "
+          "0; the packet of that line must have arrived at this packet's source first.",
       .only_if = "traffic.mode=trace"};
   ParamRecord trace_order{
       .path = "traffic.trace_order",

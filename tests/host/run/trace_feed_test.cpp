@@ -319,10 +319,10 @@ TEST(Trace, BadFilesAreNamed) {
       ":2: \"0,0,16,1\": terminal 16 does not exist: terminals are numbered 0 to 15.");
   has(message_of("0,16,0,1\n"), "terminal 16 does not exist");
   has(message_of("5,0,1,1\n4,0,1,1\n"), "time goes backwards: the line before is at cycle 5");
-  has(message_of("0,0,1\n"), "a line is cycle,source,destination,flits[,needs]");
+  has(message_of("0,0,1\n"), "a line is cycle,source,destination,flits[,cCLASS][,needs]");
   has(message_of("0,0,0,1\n9,0,0,1\n9,0,1,1,0,1\n"), "Set traffic.trace_order = \"ready\"");
   const RawConfig ready = Settings("traffic.trace_order=ready");
-  has(message_of("0,0,1,1,2,x\n", ready), "a line is cycle,source,destination,flits[,needs...]");
+  has(message_of("0,0,1,1,2,x\n", ready), "a line is cycle,source,destination,flits[,cCLASS][,needs...]");
   has(message_of("0,0,0,1\n9,0,1,1,0,1\n", ready), "it can only need an earlier one");
   has(message_of("0,0,0,1\n0,0,1,1\n9,0,1,1,0,1\n", ready), "packet 1 goes to terminal 1, and terminal 0 does not");
   std::string many = "0,0,0,1\n9,0,1,1";
