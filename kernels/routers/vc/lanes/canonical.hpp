@@ -82,7 +82,9 @@ struct Conversion {
   FLITLAB_HD At shape(AnyOf<&R::flit_mail, &R::credit_mail>) const { return {1, v.t.slot_mask + 1, v.t.port_words}; }
   FLITLAB_HD At shape(Of<&R::port>) const { return {ports(), 1, 1}; }
   FLITLAB_HD At shape(AnyOf<&R::input, &R::output, &R::claim>) const { return {ports(), v.t.vcs, 1}; }
-  FLITLAB_HD NotInLanes shape(AnyOf<&R::connection, &R::queues, &R::queue, &R::owed>) const { return {}; }
+  FLITLAB_HD NotInLanes shape(AnyOf<&R::connection, &R::queues, &R::queue, &R::owed, &R::pick_of_port>) const {
+    return {};
+  }
   FLITLAB_HD At shape(Of<&R::ring>) const { return {ports(), v.t.vcs, v.t.ring}; }
   FLITLAB_HD auto shape(Of<&R::input_matrix>) const { return of_matrix({ports(), v.t.vcs, 1}); }
   FLITLAB_HD auto shape(Of<&R::output_matrix>) const { return of_matrix({ports(), ports(), 1}); }
