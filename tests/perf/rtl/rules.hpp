@@ -101,6 +101,7 @@ struct InputVc {
 struct OutputVc {
   bool allocated = false;
   int credits = kBufferFlits;
+  bool one_used = false;  ///< one slot is used, except after a cycle in which a flit left and a credit came
 };
 
 class Router {
@@ -353,9 +354,13 @@ inline void Router::step() {
     OutputVc& out = out_[f];
     if (sends && crossing_[op].tail) out.allocated = false;
     credits[f] = out.credits - sends + (kCreditBypass ? credit : 0);
+    // With the bypass, the last credit makes a VC empty in the cycle in which it comes only if `one_used` knows that it
+    // is the last one.
+    const bool is_empty = !sends && (out.credits == kBufferFlits || (kCreditBypass && credit && out.one_used));
+    if (sends || credit) out.one_used = out.credits == (sends ? kBufferFlits : kBufferFlits - 2);
     out.credits += credit - sends;
     if (!credits[f]) r.full |= Set{1} << f;
-    const bool enough = kEligible == kAny || (kEligible == kNotFull ? credits[f] > 0 : credits[f] == kBufferFlits);
+    const bool enough = kEligible == kAny || (kEligible == kNotFull ? credits[f] > 0 : is_empty);
     if (!out.allocated && enough) r.eligible |= Set{1} << f;
   }
   for (int ip = 0; ip < kPorts; ++ip)
