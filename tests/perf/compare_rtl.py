@@ -56,6 +56,7 @@ class Setting(NamedTuple):
                    "its output-first switch allocator": self.vcs > 1 and self.switch_allocator == "output_first",
                    "a VC that is empty one cycle late": self.eligible == "used" and self.credit_bypass,
                    "its first diagonal": "wavefront" in (self.vc_allocator, self.switch_allocator),
+                   "its atomic VCs with credit bypass": self.eligible == "used" and self.credit_bypass,
                    "its speculation": self.speculation != "none"}
         return ", ".join(name for name, applies in lacking.items() if applies)
 
