@@ -14,12 +14,14 @@
 namespace flitlab {
 namespace {
 
-/// Returns whether a list of matching.hpp has an end. next[n] - base: index of the element after n of `count`.
-bool has_end(const MatchList& list, const u32* next, u32 count, u32 base) {
+/// Returns whether a list of matching.hpp has an end, and all its elements may be in it. next[n] - base: index of the
+/// element after n of `count`; base - 1: n is the last one.
+template <class MayBeIn>
+bool is_sound(const MatchList& list, const u32* next, u32 count, u32 base, const MayBeIn& may_be_in) {
   if (!list.first) return true;
   u32 at = list.first - 1;
-  for (u32 steps = 0; steps < count && at < count; ++steps) {
-    if (next[at] < base) return list.last == at + 1;
+  for (u32 steps = 0; steps < count && at < count && may_be_in(at); ++steps) {
+    if (next[at] < base) return next[at] == base - 1 && list.last == at + 1;
     at = next[at] - base;
   }
   return false;
@@ -30,10 +32,15 @@ void add_mailboxes(std::vector<Bound>& bounds, const ProgramTable& p, const Prog
   bounds.push_back(item_bound("terminal", [=](const Item<1>& terminal, u32 index) {
     const u32 receives = p.first_receive[index + 1] - p.first_receive[index],
               messages = p.first_message[index + 1] - p.first_message[index];
-    for (u32 i = 0; i < receives; ++i)
-      if (terminal.at(fields.match, i) > messages + 1) return false;
-    return has_end(terminal.at(fields.unexpected), &terminal.at(fields.next_message), messages, 2) &&
-           has_end(terminal.at(fields.posted), &terminal.at(fields.next_receive), receives, 1);
+    for (u32 i = 0; i < receives; ++i) {
+      const u32 match = terminal.at(fields.match, i);
+      // A receive that is not in the list is appended when it is posted.
+      if (match > messages + 1 || (match != 1 && terminal.at(fields.next_receive, i))) return false;
+    }
+    return is_sound(terminal.at(fields.unexpected), &terminal.at(fields.next_message), messages, 2,
+                    [](u32) { return true; }) &&
+           is_sound(terminal.at(fields.posted), &terminal.at(fields.next_receive), receives, 1,
+                    [&](u32 i) { return terminal.at(fields.match, i) == 1; });
   }));
 }
 

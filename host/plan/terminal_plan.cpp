@@ -145,7 +145,11 @@ TerminalPlan::TerminalPlan(const Experiment& e, const Topology& topology, const 
     table.trace_window = has_trace_window(e);
   }
   if (e.is({param::traffic.mode, "program"})) set_program(e);
-  if (mode == TrafficMode::kTrace || mode == TrafficMode::kProgram || mode == TrafficMode::kBroadcast) return;
+  if (mode == TrafficMode::kTrace || mode == TrafficMode::kProgram || mode == TrafficMode::kBroadcast) {
+    more_tables_.assign(table.classes - 1, table);  // packets of all classes come from the host
+    table.more = more_tables_.data();
+    return;
+  }
   const Experiment own = traffic_classes(e) > 1 ? class_of(e, 0) : e;
   set_injection(own);
   set_lengths(own);

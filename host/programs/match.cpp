@@ -118,7 +118,7 @@ class Matcher {
       receives.push_back({mailbox, c.peer == kAnyRank ? kNone : draft_.mailbox(c.peer), c.slot});
       c.kind = c.kind == CallKind::kReceive ? CallKind::kMatch : CallKind::kPost;
       c.slot = static_cast<u32>(receives.size()) - 1;
-      c.amount = 0;
+      c.amount = c.peer = 0;  // a damaged state may take the call for one that sends
     }
   }
 

@@ -17,7 +17,7 @@ SMOKE = {
     "plot": ([SWEEP, ["plot", "curve", "--out", "curves.svg"]], r"curves\.svg written"),
     "report": ([SWEEP, ["report", "curve"]],
                r"curve/report\.html written: points: 2, runs: 2, scopes: 2, heat maps: 2 .*"),
-    "reproduce": ([["reproduce", "t3e.table2"]], r"\d+ match.*"),
+    "reproduce": ([["reproduce", "t3e.table2"]], r"\d+ holds.*"),
     "import": ([["import", "mesh.cfg", "-o", "mesh.toml"], ["inspect", "mesh.toml"]], r"routers +16"),
     "inspect": ([["inspect", "vc-mesh-8x8"]], r"routers +64"),
     "trace": ([["trace", "vc-mesh-8x8", "--cycles", "0:20", "--format", "jsonl", "--out", "events.jsonl"]],

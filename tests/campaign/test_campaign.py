@@ -113,7 +113,8 @@ def seeds_that_run():
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         configs = {str(line["at"]): line["config"] for line in lines if "config" in line}
         ran = [str(line["done"]) for line in lines if line.get("outcome") == "ran"]
-        networks = {seed: fl.Experiment.from_dict(configs[seed]) for seed in ran}
+        # Later networks have overwritten the files of earlier ones.
+        networks = {seed: fl.Experiment.from_dict(configs[seed]) for seed in ran if folder not in str(configs[seed])}
         found = [seed for seed, e in networks.items() if e.forms()["cpu"] == "lanes" and delivers(e)]
         torus = next(seed for seed in found if networks[seed]["topology.kind"] == "torus"
                      and networks[seed]["traffic.mode"] == "open")
