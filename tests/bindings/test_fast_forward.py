@@ -26,6 +26,8 @@ OPTIONS = [
     {"router.vc_allocator": "separable_output_first", "router.speculative": True},
     {"router.hold_switch_for_packet": True, "router.arbiter": "fixed_priority"},
     {"router.input_speedup": 2, "router.output_speedup": 2},
+    {"router.arbiter": "round_robin_by_two", "router.vc_arbiter_by_port": True, "router.vc_needs_credit": True,
+     "router.early_vc_credits": True},
     {"router.routing_delay": 2, "router.vc_allocation_delay": 2, "traffic.send_overhead": 40,
      "traffic.recv_overhead": 25},
 ]
