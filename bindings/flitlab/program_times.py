@@ -177,7 +177,7 @@ class Replay:
         return self.threads.get(rank, rank)
 
     def match(self, terminal: int, receive: int, slot: int) -> None:
-        """Receive ``receive`` of a terminal got message ``slot`` of those that the terminal receives, in the run."""
+        """Records that message number ``slot`` of a terminal was matched with its receive number ``receive``."""
         message = self._matched[self.receives[terminal, receive]] = self.arriving[terminal, slot]
         message.in_run = True
 

@@ -22,8 +22,8 @@ def parts_of(page: str, name: str) -> tuple[str, dict[str, str], list[str], dict
 
 
 def merged(old: str, new: str, order: list[str], name: str) -> str:
-    """Returns the page `old` with the experiments of the page `new`, which replace those of the same name. order: names
-    of all experiments, in the order of the page; others are dropped."""
+    """Returns the page `old` in which the experiments of the page `new` replace experiments of the same name. order:
+    names of all experiments, in the order of the page; the result has no others."""
     intro, old_table, old_out, old_sections = parts_of(old, name)
     _, table, new_out, sections = parts_of(new, name)
     again = [experiment for experiment in sections if experiment in order]

@@ -366,7 +366,8 @@ def _record(experiment: Experiment, replay: Replay, cycles: int, progress: bool,
             continue  # from a rank of the same terminal
         message.available = (at_terminal(terminal, "program_latest")[slot] + 1 if has_queue
                              else arrived[terminal, slot])
-        if message.in_run:  # it does not arrive before those that left earlier
+        # Messages of a rank arrive in the order in which they left; the state's latest arrivals take account of that.
+        if message.in_run and not has_queue:
             pair = message.source, message.destination
             before[pair] = message.available = max(message.available, before.get(pair, 0))
     return _ends(network, replay), counter.times() if counter else None

@@ -9,6 +9,7 @@
 #include "host/plan/state_numbers.hpp"
 #include "kernels/common/error.hpp"
 #include "kernels/common/inbox.hpp"
+#include "kernels/traffic/matching.hpp"
 #include "kernels/traffic/trace.hpp"
 
 namespace flitlab {
@@ -35,12 +36,14 @@ void add_mailboxes(std::vector<Bound>& bounds, const ProgramTable& p, const Prog
     for (u32 i = 0; i < receives; ++i) {
       const u32 match = terminal.at(fields.match, i);
       // A receive that is not in the list is appended when it is posted.
-      if (match > messages + 1 || (match != 1 && terminal.at(fields.next_receive, i))) return false;
+      if (match >= detail::kFirstMatched + messages ||
+          (match != detail::kUnmatched && terminal.at(fields.next_receive, i)))
+        return false;
     }
     return is_sound(terminal.at(fields.unexpected), &terminal.at(fields.next_message), messages, 2,
                     [](u32) { return true; }) &&
            is_sound(terminal.at(fields.posted), &terminal.at(fields.next_receive), receives, 1,
-                    [&](u32 i) { return terminal.at(fields.match, i) == 1; });
+                    [&](u32 i) { return terminal.at(fields.match, i) == detail::kUnmatched; });
   }));
 }
 

@@ -43,6 +43,7 @@ class Matcher {
   void find_open_mailboxes() {
     const Program& p = draft_.program;
     open_.assign(ranks_, !draft_.threads.empty());
+    open_call_.assign(ranks_, kNone);
     for (u32 rank = 0; rank < ranks_; ++rank)
       for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
         const ProgramCall& c = p.calls[i];
@@ -90,6 +91,7 @@ class Matcher {
       if (draft_.mailbox(from) == rank)
         wrong(call,
               [&] { return "threads of rank " + std::to_string(rank) + " cannot exchange messages. Use notify."; });
+      open_call_[rank] = std::min(open_call_[rank], call);
       const u32 tag = std::exchange(send.slot, mailbox.slots());
       mailbox.messages.push_back({format_.packets(send.amount), rank, draft_.mailbox(from), tag, from});
     }
@@ -115,6 +117,7 @@ class Matcher {
     for (u32 i = p.first[rank]; i < p.first[rank + 1]; ++i) {
       ProgramCall& c = p.calls[i];
       if (!is_receive(c) || !is_open(c, rank)) continue;
+      if (receives.empty()) open_call_[mailbox] = i;
       receives.push_back({mailbox, c.peer == kAnyRank ? kNone : draft_.mailbox(c.peer), c.slot});
       c.kind = c.kind == CallKind::kReceive ? CallKind::kMatch : CallKind::kPost;
       c.slot = static_cast<u32>(receives.size()) - 1;
@@ -125,19 +128,7 @@ class Matcher {
   void check_open(u32 rank) {
     const Mailbox& mailbox = draft_.mailboxes[rank];
     if (mailbox.messages.size() == mailbox.receives.size()) return;
-    const Program& p = draft_.program;
-    u32 call = p.first[rank];
-    const auto ours = [&](const ProgramCall& c) {
-      return c.kind == CallKind::kMatch || c.kind == CallKind::kPost ||
-             (is_send(c) && c.peer == rank && c.slot >= mailbox.matched && c.kind != CallKind::kSignal);
-    };
-    while (call < p.first[rank + 1] && !ours(p.calls[call])) ++call;
-    for (u32 i = 0; call == p.first[rank + 1] && i < p.calls.size(); ++i)
-      if (ours(p.calls[i])) {
-        call = i;
-        break;
-      }
-    wrong(call, [&] {
+    wrong(open_call_[rank], [&] {
       return "rank " + std::to_string(rank) + " receives " + std::to_string(mailbox.receives.size()) +
              " messages, and " + std::to_string(mailbox.messages.size()) +
              " are sent to it (collectives do not count). Add or remove receives or sends.";
@@ -205,7 +196,8 @@ class Matcher {
   u32 ranks_;
   std::vector<u32> send_start_;  ///< [ranks + 1] index in `sends_` of the first send to each receiver
   std::vector<Sent> sends_;
-  std::vector<bool> open_;  ///< [mailboxes] whether its messages are matched during the run
+  std::vector<bool> open_;      ///< [mailboxes] whether its messages are matched during the run
+  std::vector<u32> open_call_;  ///< [mailboxes] its first such receive; if it has none, the first send
   u32 wrong_line_ = kNone;
   std::string wrong_;
 };

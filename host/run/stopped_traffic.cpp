@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/traffic/matching.hpp"
 #include "kernels/traffic/params.hpp"
 #include "kernels/traffic/terminal_state.hpp"
 
@@ -59,7 +60,7 @@ std::string waiting_ranks(const Plan& plan, const Engine& engine, u32 replica) {
     if (p.first[rank] + c.next == p.first[rank + 1]) return "";
     const ProgramCall& call = p.calls[p.first[rank] + c.next];
     if (call.kind == CallKind::kMatch) {
-      if (match[terminal * p.receives + call.slot] != 1) return "";
+      if (match[terminal * p.receives + call.slot] != detail::kUnmatched) return "";
       const ProgramReceive& receive = p.receive[p.first_receive[terminal] + call.slot];
       if (waiting++ < kMostShown)
         text += (text.empty() ? "" : "; ") + name(receive.mailbox) + " waits for a message from " +

@@ -52,6 +52,28 @@ def test_every_model_ends_as_its_time_line_says(name, tmp_path):
     assert ended >= 2
 
 
+@pytest.mark.parametrize("network", [
+    {"router.kind": "bgl", "topology.shape": [4, 4, 2]},
+    {"topology.kind": "mesh", "topology.shape": [4, 4], "router.vcs": 4, "routing.algorithm": "minimal_adaptive"}])
+def test_messages_that_overtake_others_wait_for_them(network):
+    """Packets overtake one another on adaptive routes. A message that overtakes an earlier one arrives together with
+    it."""
+    draw, ranks = random.Random(0), 16
+    program, received = fl.Program(ranks), [0] * ranks
+    for me in program:
+        for _ in range(30):
+            other = (me.rank + draw.randrange(1, ranks)) % ranks
+            me.isend(other, draw.choice([1, 200, 700]))
+            received[other] += 1
+    for me, count in zip(program, received, strict=True):
+        for _ in range(count):
+            me.recv("any")
+    messages = fl.timeline({**network, "traffic.mode": "program", "traffic.program_file": program},
+                           progress=False).messages.sort_values(["source", "destination", "message"])
+    later = messages.groupby(["source", "destination"])["available"].diff().dropna()
+    assert (later >= 0).all() and (later == 0).any()
+
+
 def test_results_do_not_depend_on_threads_and_copies(tmp_path):
     draw = random.Random(4)
     e = experiment(ALL["vc"], with_any(draw, random_calls(draw, 9, 40)), tmp_path / "p.csv")

@@ -68,6 +68,9 @@ TEST(Matching, ProgramsThatCannotBeMatchedAreRejected) {
   };
   EXPECT_NE(message("0,send,1,1\n1,recv,any\n1,recv,any\n", 2).find("receives 2 messages, and 1 are sent to it"),
             std::string::npos);
+  // Rank 2 receives nothing: the message names the line that sends to it, not a receive of another rank.
+  EXPECT_NE(message("ranks,4\nplace,3,1\nthread,3,1\n1,recv,any\n0,send,1,1\n0,send,2,1\n", 3).find("p.csv:6"),
+            std::string::npos);
   EXPECT_NE(message("0,recv,any\n0,send,1,1\n1,recv,any\n1,send,0,1\n", 2).find("cannot end on any network"),
             std::string::npos);
   EXPECT_NE(message("ranks,2\nthread,1,0\n0,compute,1\n", 2).find("runs on another terminal"), std::string::npos);

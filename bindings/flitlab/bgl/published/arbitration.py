@@ -106,8 +106,8 @@ def figures_4_5(shapes: tuple[tuple[int, ...], ...] = SMALL, hot: tuple[int, ...
 
 
 WHY_JSQ = (
-    "The paper's 20 % are those of 32x32x32; here the saving grows with size. The time in the network alone, without "
-    "the queue of the source, is shortened more (rows of context), and so is the response time if senders do not "
+    "The paper saves 20 % on 32x32x32 nodes; here the saving grows with the size. The time in the network alone, "
+    "without the queue of the source, falls by more (rows of context), and so does the response time if senders do not "
     "favour packets in the network. The paper defines neither its response time nor the senders' rule of its early "
     "simulator.")
 WHY_SLQ = (
